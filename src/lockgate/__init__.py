@@ -1,0 +1,3 @@
+"""Lockgate: a GPU operator for Kubernetes that explains itself."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,1 @@
+"""Plain tools with no domain: quantities, text, tables."""

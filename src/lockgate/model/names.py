@@ -1,0 +1,69 @@
+"""Labels, annotations, resources and names that are the interface with NVIDIA's stack and with Kubernetes.
+
+Source: NVIDIA gpu-operator 26.7 line, k8s-device-plugin 0.20, node-feature-discovery 0.19.
+"""
+
+from typing import Final
+
+# Resources
+GPU: Final = "nvidia.com/gpu"
+GPU_SHARED: Final = "nvidia.com/gpu.shared"
+GPU_PREFIX: Final = "nvidia.com/gpu"
+MIG_PREFIX: Final = "nvidia.com/mig-"
+
+# Groups
+NVIDIA_GROUP: Final = "nvidia.com"
+LOCKGATE_GROUP: Final = "lockgate.dev"
+API_VERSION: Final = "lockgate.dev/v1alpha1"
+
+# Node labels that say "an NVIDIA PCI device is here"; any of the three makes a GPU node.
+NFD_PREFIX: Final = "feature.node.kubernetes.io/"
+PCI_PRESENT: Final = (
+    "feature.node.kubernetes.io/pci-10de.present",
+    "feature.node.kubernetes.io/pci-0302_10de.present",
+    "feature.node.kubernetes.io/pci-0300_10de.present",
+)
+KERNEL_FULL: Final = "feature.node.kubernetes.io/kernel-version.full"
+OS_ID: Final = "feature.node.kubernetes.io/system-os_release.ID"
+OS_VERSION: Final = "feature.node.kubernetes.io/system-os_release.VERSION_ID"
+
+# Node labels of the operator
+GPU_PRESENT: Final = "nvidia.com/gpu.present"
+DEPLOY_PREFIX: Final = "nvidia.com/gpu.deploy."
+DEPLOY_OPERANDS: Final = "nvidia.com/gpu.deploy.operands"
+WORKLOAD_CONFIG: Final = "nvidia.com/gpu.workload.config"
+PLUGIN_CONFIG: Final = "nvidia.com/device-plugin.config"
+UPGRADE_STATE: Final = "nvidia.com/gpu-driver-upgrade-state"
+UPGRADE_ENABLED: Final = "nvidia.com/gpu-driver-upgrade-enabled"
+PAUSED_FOR_DRIVER: Final = "paused-for-driver-upgrade"
+PAUSED_FOR_MIG: Final = "paused-for-mig-change"
+
+# Node labels of feature discovery and the MIG manager
+GPU_PRODUCT: Final = "nvidia.com/gpu.product"
+GPU_COUNT: Final = "nvidia.com/gpu.count"
+GPU_MEMORY: Final = "nvidia.com/gpu.memory"
+GPU_REPLICAS: Final = "nvidia.com/gpu.replicas"
+MIG_CAPABLE: Final = "nvidia.com/mig.capable"
+MIG_CONFIG: Final = "nvidia.com/mig.config"
+MIG_CONFIG_STATE: Final = "nvidia.com/mig.config.state"
+VGPU_HOST_DRIVER: Final = "nvidia.com/vgpu.host-driver-version"
+
+# Runtime handlers
+HANDLERS: Final = ("nvidia", "nvidia-cdi", "nvidia-legacy")
+
+# CDI kinds
+CDI_GPU: Final = "nvidia.com/gpu"
+CDI_PLUGIN: Final = "k8s.device-plugin.nvidia.com/gpu"
+CDI_MANAGEMENT: Final = "management.nvidia.com/gpu"
+
+# Files on a node
+VALIDATIONS: Final = "/run/nvidia/validations"
+DRIVER_ROOT: Final = "/run/nvidia/driver"
+PLUGIN_SOCKETS: Final = "/var/lib/kubelet/device-plugins"
+
+OPERATOR_NAMESPACE: Final = "gpu-operator"
+
+
+def is_gpu_resource(name: str) -> bool:
+    """Whether a resource name is a GPU of some kind: whole, shared or a MIG device."""
+    return name.startswith((GPU_PREFIX, MIG_PREFIX))
