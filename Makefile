@@ -56,7 +56,9 @@ lock: $(STAMP)  ## write requirements.lock anew (no registry addresses in it)
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url --no-annotate --python-version 3.11 \
 	  --all-extras --group dev pyproject.toml -o requirements.lock
-	sed -i '/^--/d' requirements.lock
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url --no-annotate --python-version 3.11 \
+	  --extra node --extra operator pyproject.toml -o deploy/image/requirements.lock
+	sed -i "/^--/d" requirements.lock deploy/image/requirements.lock
 
 clean:  ## remove what this folder's commands made here (the user's cache stays)
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
