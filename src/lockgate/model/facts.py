@@ -1,0 +1,137 @@
+"""All that is known of a cluster at one moment: a Snapshot with a field a section, each a value or Missing(reason).
+
+Missing is not empty: an empty section was read and has nothing in it, a missing one was not read. Collectors put
+Missing where they may not or cannot read, and never raise for it.
+"""
+
+import datetime as dt
+from typing import TypeAlias, TypeVar
+
+import msgspec
+
+from lockgate.model.node_state import GPUNodeState
+from lockgate.model.objects import (
+    ClusterPolicy,
+    ConfigMap,
+    DaemonSet,
+    Event,
+    Labels,
+    Namespace,
+    Node,
+    PersistentVolumeClaim,
+    Pod,
+    ResourceQuota,
+    RuntimeClass,
+    Workload,
+)
+
+T = TypeVar("T")
+
+
+class Missing(msgspec.Struct, frozen=True):
+    """Not known: why, and how to get it (a command or a permission)."""
+
+    reason: str
+    how: str = ""
+
+
+class NodeFiles(msgspec.Struct, frozen=True):
+    """Files of one node at their own absolute path, and the output of commands run on it, by name (`nvidia-smi`)."""
+
+    node: str
+    files: Labels = {}
+    outputs: Labels = {}
+
+
+class Log(msgspec.Struct, frozen=True):
+    """The tail of a container's log."""
+
+    namespace: str
+    pod: str
+    container: str
+    text: str
+    previous: bool = False
+
+
+NOT_COLLECTED = Missing("not collected")
+
+Nodes: TypeAlias = tuple[Node, ...]
+Pods: TypeAlias = tuple[Pod, ...]
+Events: TypeAlias = tuple[Event, ...]
+DaemonSets: TypeAlias = tuple[DaemonSet, ...]
+Workloads: TypeAlias = tuple[Workload, ...]
+RuntimeClasses: TypeAlias = tuple[RuntimeClass, ...]
+ResourceQuotas: TypeAlias = tuple[ResourceQuota, ...]
+Namespaces: TypeAlias = tuple[Namespace, ...]
+ConfigMaps: TypeAlias = tuple[ConfigMap, ...]
+PersistentVolumeClaims: TypeAlias = tuple[PersistentVolumeClaim, ...]
+ClusterPolicies: TypeAlias = tuple[ClusterPolicy, ...]
+NodeStates: TypeAlias = tuple[GPUNodeState, ...]
+NodeFolders: TypeAlias = tuple[NodeFiles, ...]
+Logs: TypeAlias = tuple[Log, ...]
+
+
+class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
+    """The facts. `pods` are all pods of the cluster (what the scheduler counts); `namespace_pods` those of the target's
+    namespace, known also where listing the whole cluster is forbidden. `taken_at` is the moment, if it is known.
+    """
+
+    taken_at: dt.datetime | None = None
+    nodes: Nodes | Missing = NOT_COLLECTED
+    pods: Pods | Missing = NOT_COLLECTED
+    namespace_pods: Pods | Missing = NOT_COLLECTED
+    events: Events | Missing = NOT_COLLECTED
+    daemon_sets: DaemonSets | Missing = NOT_COLLECTED
+    deployments: Workloads | Missing = NOT_COLLECTED
+    replica_sets: Workloads | Missing = NOT_COLLECTED
+    stateful_sets: Workloads | Missing = NOT_COLLECTED
+    jobs: Workloads | Missing = NOT_COLLECTED
+    runtime_classes: RuntimeClasses | Missing = NOT_COLLECTED
+    resource_quotas: ResourceQuotas | Missing = NOT_COLLECTED
+    namespaces: Namespaces | Missing = NOT_COLLECTED
+    config_maps: ConfigMaps | Missing = NOT_COLLECTED
+    persistent_volume_claims: PersistentVolumeClaims | Missing = NOT_COLLECTED
+    cluster_policies: ClusterPolicies | Missing = NOT_COLLECTED
+    node_states: NodeStates | Missing = NOT_COLLECTED
+    node_files: NodeFolders | Missing = NOT_COLLECTED
+    logs: Logs | Missing = NOT_COLLECTED
+
+    @property
+    def known_pods(self) -> Pods:
+        """Every pod that is known of, from the wider section that was read."""
+        if not isinstance(self.pods, Missing):
+            return self.pods
+        return () if isinstance(self.namespace_pods, Missing) else self.namespace_pods
+
+
+SECTIONS: tuple[str, ...] = tuple(f for f in Snapshot.__struct_fields__ if f != "taken_at")
+
+
+class ApiSection(msgspec.Struct, frozen=True):
+    """Which resource of the API fills a section: its plural (as `kubectl api-resources` has it), kind and type."""
+
+    section: str
+    plural: str
+    kind: str
+    type: type
+
+
+API_SECTIONS: tuple[ApiSection, ...] = (
+    ApiSection("nodes", "nodes", "Node", Node),
+    ApiSection("pods", "pods", "Pod", Pod),
+    ApiSection("events", "events", "Event", Event),
+    ApiSection("daemon_sets", "daemonsets", "DaemonSet", DaemonSet),
+    ApiSection("deployments", "deployments", "Deployment", Workload),
+    ApiSection("replica_sets", "replicasets", "ReplicaSet", Workload),
+    ApiSection("stateful_sets", "statefulsets", "StatefulSet", Workload),
+    ApiSection("jobs", "jobs", "Job", Workload),
+    ApiSection("runtime_classes", "runtimeclasses", "RuntimeClass", RuntimeClass),
+    ApiSection("resource_quotas", "resourcequotas", "ResourceQuota", ResourceQuota),
+    ApiSection("namespaces", "namespaces", "Namespace", Namespace),
+    ApiSection("config_maps", "configmaps", "ConfigMap", ConfigMap),
+    ApiSection("persistent_volume_claims", "persistentvolumeclaims", "PersistentVolumeClaim", PersistentVolumeClaim),
+    ApiSection("cluster_policies", "clusterpolicies", "ClusterPolicy", ClusterPolicy),
+    ApiSection("node_states", "gpunodestates", "GPUNodeState", GPUNodeState),
+)
+BY_PLURAL: dict[str, ApiSection] = {s.plural: s for s in API_SECTIONS}
+BY_KIND: dict[str, ApiSection] = {s.kind: s for s in API_SECTIONS}
