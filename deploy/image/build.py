@@ -25,7 +25,7 @@ SITE = "usr/local/lib/python3.11/dist-packages"  # Debian's python3 looks here b
 NAME = "docker.io/lockgate/lockgate"
 
 SUITE = "bookworm"
-PACKAGES = ("python3", "ca-certificates")
+PACKAGES = ("python3", "ca-certificates", "libstdc++6")  # libstdc++: grpc
 LEFT_OUT = ("/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*", "/usr/share/i18n/*", "/usr/share/info/*")
 # usrmerge brings all of perl, and has done its work once the base stands.
 PURGED = (
