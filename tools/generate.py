@@ -1,7 +1,7 @@
 """Writes every generated file (`make generate`), or says which one is stale (`--check`, as `make check` does).
 
-Each `tools/generate_<what>.py` offers `generated() -> dict[str, str]`: path from the root of the repository -> content. A
-generator that owns a whole folder also offers `FOLDERS`, in which a file that it does not name is stale.
+Each `tools/generate_<what>.py` offers `generated() -> dict[str, str]`: path from the root of the repository -> content.
+A generator that owns a whole folder also offers `FOLDERS`, in which a file that it does not name is stale.
 """
 
 import argparse
@@ -45,10 +45,8 @@ def _changes(name: str, *, write: bool) -> list[str]:
             (ROOT / path).write_text(wanted[path])
         for path in orphans:
             (ROOT / path).unlink()
-    said = "written" if write else "stale"
-    return [f"{path}: {said} ({name})" for path in changed] + [
-        f"{path}: nobody generates it ({name})" for path in orphans
-    ]
+    lines = [f"{path}: {'written' if write else 'stale'} ({name})" for path in changed]
+    return lines + [f"{path}: nobody generates it ({name})" for path in orphans]
 
 
 def _read(path: Path) -> str | None:
