@@ -128,6 +128,13 @@ class SecurityContext(Object, frozen=True):
     privileged: bool | None = None
 
 
+class ContainerPort(Object, frozen=True):
+    container_port: int = 0
+    host_port: int = 0
+    host_ip: str = msgspec.field(default="", name="hostIP")
+    protocol: str = ""
+
+
 class Container(Object, frozen=True):
     name: str = ""
     image: str = ""
@@ -136,6 +143,7 @@ class Container(Object, frozen=True):
     env: tuple[EnvVar, ...] = ()
     resources: ResourceRequirements = ResourceRequirements()
     restart_policy: str = ""
+    ports: tuple[ContainerPort, ...] = ()
     security_context: SecurityContext | None = None
 
 
@@ -167,6 +175,9 @@ class PodAffinityTerm(Object, frozen=True):
     label_selector: LabelSelector | None = None
     topology_key: str = ""
     namespaces: tuple[str, ...] = ()
+    namespace_selector: LabelSelector | None = None
+    match_label_keys: tuple[str, ...] = ()
+    mismatch_label_keys: tuple[str, ...] = ()
 
 
 class PodAffinity(Object, frozen=True):
@@ -204,6 +215,10 @@ class TopologySpreadConstraint(Object, frozen=True):
     topology_key: str = ""
     when_unsatisfiable: str = ""
     label_selector: LabelSelector | None = None
+    min_domains: int | None = None
+    node_affinity_policy: str = ""
+    node_taints_policy: str = ""
+    match_label_keys: tuple[str, ...] = ()
 
 
 class PodSpec(Object, frozen=True):
@@ -259,6 +274,8 @@ class ContainerStatus(Object, frozen=True):
     image: str = ""
     state: ContainerState = ContainerState()
     last_state: ContainerState = ContainerState()
+    allocated_resources: dict[str, str | int | float] | None = None
+    resources: ResourceRequirements | None = None
 
 
 class PodStatus(Object, frozen=True):
@@ -270,6 +287,8 @@ class PodStatus(Object, frozen=True):
     conditions: tuple[Condition, ...] = ()
     container_statuses: tuple[ContainerStatus, ...] = ()
     init_container_statuses: tuple[ContainerStatus, ...] = ()
+    allocated_resources: dict[str, str | int | float] | None = None
+    resources: ResourceRequirements | None = None
 
 
 class Pod(Resource, frozen=True):
@@ -420,6 +439,18 @@ class Namespace(Resource, frozen=True):
 
 class ConfigMap(Resource, frozen=True):
     data: dict[str, str] = {}
+
+
+class LeaseSpec(Object, frozen=True):
+    holder_identity: str | None = None
+    lease_duration_seconds: int | None = None
+    acquire_time: dt.datetime | None = None
+    renew_time: dt.datetime | None = None
+    lease_transitions: int | None = None
+
+
+class Lease(Resource, frozen=True):
+    spec: LeaseSpec = LeaseSpec()
 
 
 class PersistentVolumeClaimSpec(Object, frozen=True):

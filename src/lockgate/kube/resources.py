@@ -1,0 +1,90 @@
+"""The kinds that Lockgate reads and writes: a row a kind. An operand's manifest may hold only kinds of this table."""
+
+from dataclasses import dataclass
+from typing import Any, Final, Generic, TypeVar
+
+from lockgate.model import names
+from lockgate.model import objects as model
+from lockgate.model.node_state import GPUNodeState
+
+T = TypeVar("T", bound=model.Resource, covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Resource(Generic[T]):
+    """A kind of the API: where it lives and the Struct that its JSON is decoded into (only the fields we read)."""
+
+    group: str
+    version: str
+    plural: str
+    kind: str
+    namespaced: bool
+    type: type[T]
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    def path(self, namespace: str | None = None, name: str = "", subresource: str = "") -> str:
+        """The URL path of a collection, an object or a subresource; no namespace means all of them."""
+        root = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
+        scope = f"/namespaces/{namespace}" if self.namespaced and namespace else ""
+        return "/".join(part for part in (root + scope, self.plural, name, subresource) if part)
+
+
+NODES: Final = Resource("", "v1", "nodes", "Node", False, model.Node)
+PODS: Final = Resource("", "v1", "pods", "Pod", True, model.Pod)
+EVENTS: Final = Resource("", "v1", "events", "Event", True, model.Event)
+NAMESPACES: Final = Resource("", "v1", "namespaces", "Namespace", False, model.Namespace)
+CONFIGMAPS: Final = Resource("", "v1", "configmaps", "ConfigMap", True, model.ConfigMap)
+SERVICES: Final = Resource("", "v1", "services", "Service", True, model.Resource)
+SERVICEACCOUNTS: Final = Resource("", "v1", "serviceaccounts", "ServiceAccount", True, model.Resource)
+RESOURCEQUOTAS: Final = Resource("", "v1", "resourcequotas", "ResourceQuota", True, model.ResourceQuota)
+PERSISTENTVOLUMECLAIMS: Final = Resource(
+    "", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", True, model.PersistentVolumeClaim
+)
+DAEMONSETS: Final = Resource("apps", "v1", "daemonsets", "DaemonSet", True, model.DaemonSet)
+DEPLOYMENTS: Final = Resource("apps", "v1", "deployments", "Deployment", True, model.Workload)
+REPLICASETS: Final = Resource("apps", "v1", "replicasets", "ReplicaSet", True, model.Workload)
+STATEFULSETS: Final = Resource("apps", "v1", "statefulsets", "StatefulSet", True, model.Workload)
+JOBS: Final = Resource("batch", "v1", "jobs", "Job", True, model.Workload)
+RUNTIMECLASSES: Final = Resource("node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", False, model.RuntimeClass)
+LEASES: Final = Resource("coordination.k8s.io", "v1", "leases", "Lease", True, model.Lease)
+CUSTOMRESOURCEDEFINITIONS: Final = Resource(
+    "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", False, model.Resource
+)
+CLUSTERPOLICIES: Final = Resource(
+    names.NVIDIA_GROUP, "v1", "clusterpolicies", "ClusterPolicy", False, model.ClusterPolicy
+)
+GPUNODESTATES: Final = Resource(names.LOCKGATE_GROUP, "v1alpha1", "gpunodestates", "GPUNodeState", False, GPUNodeState)
+
+ALL: Final[tuple[Resource[Any], ...]] = (
+    NODES,
+    PODS,
+    EVENTS,
+    NAMESPACES,
+    CONFIGMAPS,
+    SERVICES,
+    SERVICEACCOUNTS,
+    RESOURCEQUOTAS,
+    PERSISTENTVOLUMECLAIMS,
+    DAEMONSETS,
+    DEPLOYMENTS,
+    REPLICASETS,
+    STATEFULSETS,
+    JOBS,
+    RUNTIMECLASSES,
+    LEASES,
+    CUSTOMRESOURCEDEFINITIONS,
+    CLUSTERPOLICIES,
+    GPUNODESTATES,
+)
+_BY_KIND: Final = {(resource.api_version, resource.kind): resource for resource in ALL}
+
+
+def find(api_version: str, kind: str) -> Resource[Any]:
+    """The row of a manifest's `apiVersion` and `kind`; KeyError names what is missing from the table."""
+    try:
+        return _BY_KIND[api_version, kind]
+    except KeyError:
+        raise KeyError(f"{kind} of {api_version} is not in lockgate.kube.resources") from None
