@@ -1,0 +1,1 @@
+"""Gate 1 as kube-scheduler keeps it: request arithmetic, taints, selectors, filters, and the texts it writes. Pure."""
