@@ -1,0 +1,1 @@
+"""What changes the world: files, atomically and only when they differ, and services."""

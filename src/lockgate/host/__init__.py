@@ -1,0 +1,1 @@
+"""The doors of a node: files under a root, processes, the container runtime, the driver."""
