@@ -1,0 +1,120 @@
+"""A real Kubernetes on this machine, for the time of a `with` block."""
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Self
+
+import msgspec
+
+from tests.cluster import plan, programs
+from tests.cluster.api import Api
+from tests.cluster.node import RunningNode
+from tests.cluster.programs.build import cache_folder
+from tests.cluster.spec import Failed, Node, Spec, Started
+
+_START_WITHIN = 180.0
+
+
+class ClusterError(Exception):
+    """The cluster did not start, or a command in it failed; the text says which and why."""
+
+
+class Cluster:
+    """etcd, API server, controller manager, scheduler, and the nodes; ready when the block is entered.
+
+    Ready means: every node says Ready and the default service account exists. When the block ends, however it ends,
+    nothing of the cluster stays on the machine.
+    """
+
+    def __init__(self, nodes: Iterable[Node] = (Node("node-a"), Node("node-b"))) -> None:
+        self._wanted = tuple(nodes)
+        self.nodes: dict[str, RunningNode] = {}
+        self.start_seconds = 0.0
+
+    def __enter__(self) -> Self:
+        built = programs.ready()
+        started = time.monotonic()
+        self._keeper = subprocess.Popen(
+            plan.python_module("tests.cluster.keeper"),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=plan.REPOSITORY,
+            start_new_session=True,
+        )
+        try:
+            self._start(built)
+            self.wait_for(self._usable, "every node Ready and the default service account", timeout=_START_WITHIN)
+        except BaseException:
+            self.__exit__()
+            raise
+        self.start_seconds = time.monotonic() - started
+        print(f"cluster of {len(self.nodes)} nodes ready in {self.start_seconds:.1f} s", file=sys.stderr)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self._keeper.stdin and self._keeper.stdout
+        self._keeper.stdin.close()
+        self._keeper.wait(timeout=60)
+        self._keeper.stdout.close()
+
+    def _start(self, built: programs.Programs) -> None:
+        spec = Spec(
+            nodes=self._wanted,
+            programs={name: str(path) for name, path in built.folders.items()},
+            cache=str(cache_folder()),
+            base=tempfile.gettempdir(),
+        )
+        assert self._keeper.stdin and self._keeper.stdout
+        self._keeper.stdin.write(msgspec.json.encode(spec) + b"\n")
+        self._keeper.stdin.flush()
+        answer = msgspec.json.decode(self._keeper.stdout.readline(), type=dict)
+        if "message" in answer:
+            raise ClusterError(msgspec.convert(answer, Failed).message)
+        started = msgspec.convert(answer, Started)
+        self.folder = Path(started.folder)
+        self.kubeconfig = self.folder / "kubeconfig"
+        self._programs = built
+        self._api = Api(self.kubeconfig)
+        for node in self._wanted:
+            folder = self.folder / "nodes" / node.name
+            self.nodes[node.name] = RunningNode(node, started.nodes[node.name], folder, built)
+
+    def _usable(self) -> bool:
+        nodes = self._api.get("/api/v1/nodes")["items"]
+        conditions = [c for node in nodes for c in node["status"].get("conditions", []) if c["type"] == "Ready"]
+        accounts = self._api.get("/api/v1/namespaces/default/serviceaccounts")["items"]
+        all_ready = [c["status"] for c in conditions] == ["True"] * len(self.nodes)
+        return all_ready and any(account["metadata"]["name"] == "default" for account in accounts)
+
+    def program(self, name: str) -> Path:
+        """The file of a program that the cluster was built with: "kubectl", "helm", "etcd"."""
+        return self._programs.path(name)
+
+    def kubectl(self, *arguments: str, stdin: str | None = None, check: bool = True, timeout: float = 60.0) -> str:
+        """Run kubectl as the cluster's administrator and return its output; raises ClusterError when it fails."""
+        command = [str(self.program("kubectl")), "--kubeconfig", str(self.kubeconfig), *arguments]
+        done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=timeout)
+        if check and done.returncode != 0:
+            raise ClusterError(f"kubectl {' '.join(arguments)}: exit {done.returncode}\n{done.stderr.strip()}")
+        return done.stdout
+
+    def apply(self, yaml: str) -> str:
+        """Apply manifests with server-side apply, as a person would."""
+        return self.kubectl("apply", "--server-side", "-f", "-", stdin=yaml)
+
+    def wait_for(self, condition: Callable[[], object], what: str, timeout: float = 60.0, every: float = 0.2) -> None:
+        """Wait until a condition holds; TimeoutError names `what` was waited for."""
+        until = time.monotonic() + timeout
+        while not condition():
+            if time.monotonic() > until:
+                raise TimeoutError(f"not within {timeout:.0f} s: {what}")
+            time.sleep(every)
+
+    def import_image(self, tar: Path, nodes: Iterable[str] = ()) -> None:
+        """Import an image tar into the containerd of every node, or of those named."""
+        for name in list(nodes) or self.nodes:
+            self.nodes[name].import_image(tar)

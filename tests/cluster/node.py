@@ -1,0 +1,63 @@
+"""A node of a running cluster: what runs in it, its files, its programs, its GPUs."""
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.cluster.plan import containerd_links
+from tests.cluster.processes import inside
+from tests.cluster.programs import Programs
+from tests.cluster.spec import Node
+from tests.cluster.supervisor_client import Supervisor
+
+
+class RunningNode:
+    """One node, from the machine's side."""
+
+    def __init__(self, node: Node, pid: int, folder: Path, programs: Programs) -> None:
+        self.name = node.name
+        self.containerd = node.containerd
+        self.pid = pid
+        self.folder = folder
+        self.supervisor = Supervisor(folder / "supervisor.sock")
+        self._programs = programs
+
+    @property
+    def files(self) -> Path:
+        """The node's root directory as seen from outside: `node.files / "etc/containerd/config.toml"`."""
+        return Path(f"/proc/{self.pid}/root")
+
+    def exec(self, command: Sequence[str], check: bool = True, stdin: str | None = None, timeout: float = 60.0) -> str:
+        """Run a command in the node as root of it and return its output; raises RuntimeError when it fails."""
+        done = subprocess.run(
+            [*inside(self.pid), *command],
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+        )
+        if check and done.returncode != 0:
+            raise RuntimeError(f"node {self.name}: {' '.join(command)}: exit {done.returncode}\n{done.stderr.strip()}")
+        return done.stdout
+
+    def log(self, program: str) -> str:
+        """What a program of the node has written since the cluster started."""
+        path = self.folder / "log" / f"{program}.log"
+        return path.read_text(errors="replace") if path.exists() else ""
+
+    def import_image(self, tar: Path) -> None:
+        """Import an image tar into the node's containerd."""
+        with tar.open("rb") as file:
+            command = ("ctr", "-n", "k8s.io", "image", "import", "-")
+            done = subprocess.run([*inside(self.pid), *command], stdin=file, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"node {self.name}: import of {tar.name} failed: {done.stderr.strip()}")
+
+    def swap_containerd(self, release: str) -> None:
+        """Replace the node's containerd by another release family; pods keep running, the configuration stays."""
+        self.supervisor.stop("containerd")
+        for path, target in containerd_links(release, self._programs).items():
+            self.exec(["ln", "-sfn", target, path])
+        self.containerd = release
+        self.supervisor.start("containerd")
+        self.exec(["sh", "-c", "until ctr version >/dev/null 2>&1; do sleep 0.1; done"], timeout=30)

@@ -1,0 +1,5 @@
+"""The programs of the test cluster: built or unpacked once into the user's cache, then found there in a moment."""
+
+from tests.cluster.programs.build import Programs, ready
+
+__all__ = ["Programs", "ready"]
