@@ -75,7 +75,7 @@ class Finding(Value, frozen=True, omit_defaults=False):
     """A named cause. `id` is the rule's place (`scheduling/all-held`), `codes` the catalogue entries that it covers here.
 
     `about` is the object that is at fault, `follows` the id of the finding that causes this one (a follower is shown
-    under its cause), `gpu` is False when the cause has nothing to do with GPUs.
+    under its cause), `gpu` is False when the cause has nothing to do with GPUs and None when that cannot be told.
     """
 
     id: str
@@ -86,7 +86,7 @@ class Finding(Value, frozen=True, omit_defaults=False):
     summary: str
     evidence: tuple[Evidence, ...] = ()
     remedy: tuple[Remedy, ...] = ()
-    gpu: bool = True
+    gpu: bool | None = True
     follows: str = ""
     affects: tuple[str, ...] = ()
 

@@ -1,0 +1,112 @@
+"""`diagnose(snapshot, target, rules)`: run the rules that speak about where the target is, and order what they say."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from lockgate.diagnosis.order import in_order
+from lockgate.diagnosis.rule import Failed, Outcome, Passed, Rule, Skipped
+from lockgate.diagnosis.subject import Facts, Subject, subjects
+from lockgate.diagnosis.target import Target, find
+from lockgate.diagnosis.verdict import conclude
+from lockgate.model.facts import Missing, Snapshot
+from lockgate.model.finding import Diagnosis, Finding, NotChecked, RuledOut, TargetRef
+
+
+class Answers(msgspec.Struct, frozen=True, kw_only=True):
+    """What the rules said about one subject."""
+
+    findings: tuple[Finding, ...]
+    ruled_out: tuple[RuledOut, ...]
+    not_checked: tuple[NotChecked, ...]
+
+
+def diagnose(snapshot: Snapshot, target: Target, rules: Iterable[Rule]) -> Diagnosis:
+    """Why the target does not run, or that nothing is wrong with it.
+
+    The same facts give the same answer, in the same order. Raises `target.TargetMissingError` when the target is not
+    among the facts; anything else that is lacking ends in `not_checked`.
+    """
+    rules = tuple(rules)
+    found = find(snapshot, target)
+    about = subjects(found)
+    answers = [ask(snapshot, subject, rules) for subject in about]
+    findings = in_order(_merged(answers), rules)
+    not_checked = _distinct(n for a in answers for n in a.not_checked)
+    verdict, headline = conclude(found.target, about, findings, not_checked)
+    return Diagnosis(
+        target=TargetRef(found.target.kind, found.target.name, found.target.namespace),
+        verdict=verdict,
+        headline=headline,
+        findings=findings,
+        ruled_out=_still_out(answers, findings),
+        not_checked=not_checked,
+        next=next((f.remedy for f in findings if f.remedy), ()),
+    )
+
+
+def ask(snapshot: Snapshot, subject: Subject, rules: Iterable[Rule]) -> Answers:
+    """Every rule's word about one subject; rules that only explain the unexplained come last, if nothing else failed."""
+    facts = Facts(snapshot, subject)
+    asked = [r for r in rules if applies(r, subject)]
+    outcomes = [(r, outcome(r, facts)) for r in asked if not r.fallback]
+    if not any(isinstance(o, Failed) for _, o in outcomes):
+        outcomes += [(r, outcome(r, facts)) for r in asked if r.fallback]
+    affected = subject.pod.name if subject.pod and subject.workload else ""
+    return Answers(
+        findings=tuple(_finding(r, o, affected) for r, o in outcomes if isinstance(o, Failed)),
+        ruled_out=tuple(RuledOut(r.id, o.reason) for r, o in outcomes if isinstance(o, Passed)),
+        not_checked=tuple(NotChecked(r.id, o.reason, o.how, o.decides) for r, o in outcomes if isinstance(o, Skipped)),
+    )
+
+
+def applies(rule: Rule, subject: Subject) -> bool:
+    """Whether a rule speaks about a subject: its stage, and whether it asks for a GPU."""
+    return subject.stage in rule.stages and rule.asks_gpu in (None, subject.asks_gpu)
+
+
+def outcome(rule: Rule, facts: Facts) -> Outcome:
+    """One rule's outcome; Skipped where a fact that it needs is missing."""
+    arguments = facts.arguments(rule.needs)
+    if isinstance(arguments, Missing):
+        return Skipped(arguments.reason, arguments.how)
+    return rule.check(**arguments)
+
+
+def _finding(rule: Rule, failed: Failed, affected: str) -> Finding:
+    return Finding(
+        id=rule.id,
+        codes=failed.codes or rule.codes,
+        title=failed.title or rule.title,
+        severity=failed.severity or rule.severity,
+        about=failed.about,
+        summary=failed.summary,
+        evidence=failed.evidence,
+        remedy=failed.remedy,
+        gpu=rule.gpu,
+        affects=(affected,) if affected else (),
+    )
+
+
+def _merged(answers: list[Answers]) -> list[Finding]:
+    """One finding a cause: the same rule about the same object, or about each of several pods, is said once."""
+    by_cause: dict[tuple[str, str], Finding] = {}
+    for finding in (f for a in answers for f in a.findings):
+        key = (finding.id, "pod" if finding.about.startswith("pod/") else finding.about)
+        earlier = by_cause.get(key)
+        affects = (*(earlier.affects if earlier else ()), *finding.affects)
+        by_cause[key] = msgspec.structs.replace(earlier or finding, affects=tuple(dict.fromkeys(affects)))
+    return list(by_cause.values())
+
+
+def _distinct(items: Iterable[NotChecked]) -> tuple[NotChecked, ...]:
+    return tuple(sorted(dict.fromkeys(items), key=lambda n: (not n.decides, n.id, n.reason)))
+
+
+def _still_out(answers: list[Answers], findings: tuple[Finding, ...]) -> tuple[RuledOut, ...]:
+    """What is ruled out for every subject; one pod's pass does not speak for another's fault."""
+    failed = {f.id for f in findings}
+    first: dict[str, RuledOut] = {}
+    for item in (r for a in answers for r in a.ruled_out if r.id not in failed):
+        first.setdefault(item.id, item)
+    return tuple(sorted(first.values(), key=lambda r: r.id))

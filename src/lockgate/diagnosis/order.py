@@ -1,0 +1,43 @@
+"""Root causes first, each followed by what follows from it, as the rules declare with `mutes`; always the same order."""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from lockgate.diagnosis.rule import Rule
+from lockgate.model.finding import Finding
+
+
+def in_order(findings: Sequence[Finding], rules: Iterable[Rule]) -> tuple[Finding, ...]:
+    """Sort by severity, then id, and put each muted finding under the one that mutes it (`follows` names it)."""
+    mutes = {r.id: r.mutes for r in rules}
+    ranked = sorted(findings, key=_rank)
+    parents = {f.id: _parent(f.id, ranked, mutes) for f in ranked}
+    roots = [f for f in ranked if not parents[f.id]]
+    ordered: list[Finding] = []
+    for root in roots:
+        _place(root, ranked, parents, ordered)
+    return tuple(msgspec.structs.replace(f, follows=parents[f.id]) for f in ordered)
+
+
+def _rank(finding: Finding) -> tuple[int, str, str]:
+    return -finding.severity.rank, finding.id, finding.about
+
+
+def _parent(id: str, ranked: Sequence[Finding], mutes: dict[str, tuple[str, ...]]) -> str:
+    """The finding that explains this one: the innermost of those that mute it, so that chains stay chains."""
+    muting = [f.id for f in ranked if f.id != id and id in mutes.get(f.id, ())]
+    innermost = [m for m in muting if not _mutes_another(m, muting, mutes)]
+    return next(iter(innermost or muting), "")
+
+
+def _mutes_another(id: str, among: Sequence[str], mutes: dict[str, tuple[str, ...]]) -> bool:
+    return any(other in mutes.get(id, ()) for other in among)
+
+
+def _place(finding: Finding, ranked: Sequence[Finding], parents: dict[str, str], ordered: list[Finding]) -> None:
+    if finding in ordered:
+        return
+    ordered.append(finding)
+    for follower in (f for f in ranked if parents[f.id] == finding.id):
+        _place(follower, ranked, parents, ordered)

@@ -1,0 +1,122 @@
+"""What a rule is: a function whose parameters name the facts that it needs, and the outcomes that it may give.
+
+    @rule(codes=("C09",), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,))
+    def all_held(gate_one: GateOne) -> Failed | Passed | None: ...
+
+A parameter is a section of the snapshot (`nodes`), a part of what is asked about (`pod`, `workload`) or a view derived
+from them (`gate_one`). When one is Missing the rule is not called and its outcome is Skipped, unless the parameter's
+annotation admits `Missing`: then the rule decides with less. None means that the rule has nothing to say here.
+The docstring's first line is the title; the lines `Why it matters:` and `Fix:` are its page.
+"""
+
+import inspect
+from collections.abc import Callable
+from typing import Any, get_args, get_type_hints
+
+import msgspec
+
+from lockgate.diagnosis.stage import Stage
+from lockgate.model.facts import Missing
+from lockgate.model.finding import Evidence, Remedy, Severity
+
+PACKAGE = "lockgate.rules"
+
+
+class Failed(msgspec.Struct, frozen=True, kw_only=True):
+    """The fault is there. What the rule declares (title, codes, severity) holds unless it is said otherwise here."""
+
+    about: str
+    summary: str
+    evidence: tuple[Evidence, ...] = ()
+    remedy: tuple[Remedy, ...] = ()
+    codes: tuple[str, ...] = ()
+    severity: Severity | None = None
+    title: str = ""
+
+
+class Passed(msgspec.Struct, frozen=True):
+    """The fault was looked for and is not there; `reason` is the observation that rules it out."""
+
+    reason: str
+
+
+class Skipped(msgspec.Struct, frozen=True):
+    """The question stays open: why, how to get what is lacking, and whether the answer could change the verdict."""
+
+    reason: str
+    how: str = ""
+    decides: bool = True
+
+
+Outcome = Failed | Passed | Skipped | None
+Check = Callable[..., Outcome]
+
+
+class Need(msgspec.Struct, frozen=True):
+    """One parameter of a rule or view; an optional one is handed over also when it is Missing."""
+
+    name: str
+    optional: bool
+
+
+class Rule(msgspec.Struct, frozen=True, kw_only=True):
+    """A rule as the engine and its documentation see it; `mutes` are the ids that follow from it when both fail."""
+
+    id: str
+    title: str
+    codes: tuple[str, ...]
+    severity: Severity
+    stages: tuple[Stage, ...]
+    gpu: bool | None
+    fallback: bool
+    asks_gpu: bool | None
+    mutes: tuple[str, ...]
+    needs: tuple[Need, ...]
+    check: Check
+    page: str
+
+
+def rule(
+    *,
+    codes: tuple[str, ...],
+    severity: Severity,
+    stages: tuple[Stage, ...],
+    gpu: bool | None = True,
+    fallback: bool = False,
+    asks_gpu: bool | None = True,
+    mutes: tuple[str, ...] = (),
+) -> Callable[[Check], Rule]:
+    """Declare a rule. `asks_gpu` restricts it to pods that ask for a GPU (True), that do not (False) or neither (None).
+
+    `gpu` is False for causes that are no GPU fault and None where a rule names a symptom and cannot tell. A `fallback` is
+    asked only when no other rule failed. The id is the place below `lockgate.rules`: `scheduling/all-held`.
+    """
+
+    def declare(check: Check) -> Rule:
+        page = inspect.cleandoc(check.__doc__ or "")
+        return Rule(
+            id=_place(check),
+            title=page.partition("\n")[0].rstrip("."),
+            codes=codes,
+            severity=severity,
+            stages=stages,
+            gpu=gpu,
+            fallback=fallback,
+            asks_gpu=asks_gpu,
+            mutes=mutes,
+            needs=needs_of(check),
+            check=check,
+            page=page,
+        )
+
+    return declare
+
+
+def needs_of(function: Callable[..., Any]) -> tuple[Need, ...]:
+    """The facts that a function's parameters name."""
+    hints = get_type_hints(function)
+    return tuple(Need(name, Missing in get_args(hints[name])) for name in inspect.signature(function).parameters)
+
+
+def _place(check: Check) -> str:
+    return check.__module__.removeprefix(PACKAGE + ".").replace(".", "/").replace("_", "-")

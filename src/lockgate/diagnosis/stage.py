@@ -1,0 +1,66 @@
+"""How far a pod has come on its way through the two gates: each rule speaks about one or a few of these stages."""
+
+import enum
+
+from lockgate.model.objects import ContainerStatus, Pod
+
+# Reasons of a pod that the kubelet refused before it made any container (pkg/kubelet/lifecycle, cm/admission).
+_REFUSALS = ("UnexpectedAdmissionError", "TopologyAffinityError", "NodeAffinity", "AdmissionFailed", "OutOf")
+_CRASH = "CrashLoopBackOff"
+
+
+class Stage(enum.StrEnum):
+    """Where a workload's pod is."""
+
+    NO_POD = "no-pod"  # its controller wants it, it does not exist
+    SCHEDULING = "scheduling"  # no node yet: gate 1
+    ADMISSION = "admission"  # the kubelet refused it
+    CREATING = "creating"  # on a node, its containers do not run yet: gate 2
+    RUNNING = "running"
+    FAILED = "failed"  # its containers ended badly, or crash again and again
+    SUCCEEDED = "succeeded"
+    TERMINATING = "terminating"
+
+
+def stage_of(pod: Pod) -> Stage:
+    """The stage that a pod's spec and status show; a pod that lacks both reads as one that has no node yet."""
+    if pod.metadata.deletion_timestamp is not None:
+        return Stage.TERMINATING
+    match pod.status.phase:
+        case "Succeeded":
+            return Stage.SUCCEEDED
+        case "Failed":
+            return Stage.ADMISSION if was_refused(pod) else Stage.FAILED
+        case "Running":
+            return _running(pod)
+        case _ if not pod.spec.node_name:
+            return Stage.SCHEDULING
+        case _:
+            return Stage.FAILED if any(map(_crashing, statuses(pod))) else Stage.CREATING
+
+
+def was_refused(pod: Pod) -> bool:
+    """Whether the kubelet refused the pod at admission: phase Failed and no container ever started."""
+    started = any(s.state.terminated or s.state.running for s in pod.status.container_statuses)
+    return pod.status.phase == "Failed" and not started and pod.status.reason.startswith(_REFUSALS)
+
+
+def is_ready(pod: Pod) -> bool:
+    """Whether the pod's Ready condition is True."""
+    return any(c.type == "Ready" and c.status == "True" for c in pod.status.conditions)
+
+
+def statuses(pod: Pod) -> tuple[ContainerStatus, ...]:
+    """The statuses of all containers, init containers first."""
+    return (*pod.status.init_container_statuses, *pod.status.container_statuses)
+
+
+def _running(pod: Pod) -> Stage:
+    waiting = [s.state.waiting.reason for s in pod.status.container_statuses if s.state.waiting]
+    if any(reason and reason != _CRASH for reason in waiting):
+        return Stage.CREATING
+    return Stage.FAILED if _CRASH in waiting else Stage.RUNNING
+
+
+def _crashing(status: ContainerStatus) -> bool:
+    return status.state.waiting is not None and status.state.waiting.reason == _CRASH

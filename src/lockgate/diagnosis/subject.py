@@ -1,0 +1,105 @@
+"""One thing that rules are asked about (a pod, or a workload that lacks pods) and the facts as its rules see them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from lockgate.diagnosis.rule import Need, needs_of
+from lockgate.diagnosis.stage import Stage, is_ready, stage_of
+from lockgate.diagnosis.target import Found
+from lockgate.diagnosis.views import VIEWS
+from lockgate.diagnosis.views.gate_one import gpu_asked
+from lockgate.model.facts import SECTIONS, Missing, Snapshot
+from lockgate.model.objects import Pod, Workload
+
+# A workload's pods are usually sick in the same way; this many of them are looked at.
+_MOST_PODS = 20
+
+
+class Subject(msgspec.Struct, frozen=True, kw_only=True):
+    """What a rule is asked about, and at which stage it is; `pod` is None where the workload lacks one."""
+
+    stage: Stage
+    pod: Pod | None
+    workload: Workload | None
+    controllers: tuple[Workload, ...]
+
+    @property
+    def asks_gpu(self) -> bool:
+        """Whether its pod, or the pod that its template would make, asks for a GPU."""
+        spec = self.pod or (self.workload and Pod(spec=self.workload.spec.template.spec))
+        return bool(spec and gpu_asked(spec))
+
+    @property
+    def well(self) -> bool:
+        """Whether it does what was asked of it, as far as its own status tells."""
+        running = self.stage is Stage.RUNNING and self.pod is not None and is_ready(self.pod)
+        return running or self.stage is Stage.SUCCEEDED
+
+
+def subjects(found: Found) -> tuple[Subject, ...]:
+    """The pods that are not well (the newest first), and the workload itself where pods are lacking.
+
+    Where all is well one pod speaks for all.
+    """
+    of_pods = [_subject(found, stage_of(pod), pod) for pod in found.pods]
+    sick = [s for s in of_pods if not s.well][:_MOST_PODS]
+    lacking = [_subject(found, Stage.NO_POD, None)] if found.workload and _lacks_pods(found) else []
+    return tuple(lacking + sick) or tuple(of_pods[:1]) or (_subject(found, Stage.NO_POD, None),)
+
+
+def wanted(workload: Workload) -> int:
+    """How many pods a workload wants at once now; a Job that has ended wants none."""
+    if workload.kind != "Job":
+        return 1 if workload.spec.replicas is None else workload.spec.replicas
+    ended = any(c.type in ("Complete", "Failed") and c.status == "True" for c in workload.status.conditions)
+    if ended or workload.spec.suspend:
+        return 0
+    left = max((workload.spec.completions or 1) - workload.status.succeeded, 0)
+    return min(1 if workload.spec.parallelism is None else workload.spec.parallelism, left)
+
+
+def _lacks_pods(found: Found) -> bool:
+    alive = sum(
+        stage_of(p) not in (Stage.FAILED, Stage.ADMISSION, Stage.SUCCEEDED, Stage.TERMINATING) for p in found.pods
+    )
+    return found.workload is not None and alive < wanted(found.workload)
+
+
+def _subject(found: Found, stage: Stage, pod: Pod | None) -> Subject:
+    return Subject(stage=stage, pod=pod, workload=found.workload, controllers=found.controllers)
+
+
+class Facts:
+    """The facts as the rules of one subject see them: sections, the subject's parts, and views, each made once."""
+
+    def __init__(self, snapshot: Snapshot, subject: Subject) -> None:
+        self._snapshot = snapshot
+        self._known: dict[str, Any] = {
+            "pod": subject.pod or Missing("there is no pod"),
+            "workload": subject.workload or Missing("the target is a bare pod"),
+            "controllers": subject.controllers,
+            "snapshot": snapshot,
+        }
+
+    def get(self, name: str) -> Any:
+        """A fact by its name, or Missing; a name that nobody knows is a bug of the rule."""
+        if name not in self._known:
+            self._known[name] = self._section(name) if name in SECTIONS else self._view(VIEWS[name])
+        return self._known[name]
+
+    def arguments(self, needs: tuple[Need, ...]) -> dict[str, Any] | Missing:
+        """The arguments that a rule or view needs, or the first Missing that it cannot do without."""
+        given = {need.name: self.get(need.name) for need in needs}
+        lacking = (given[n.name] for n in needs if not n.optional and isinstance(given[n.name], Missing))
+        missing: Missing | None = next(lacking, None)
+        return given if missing is None else missing
+
+    def _section(self, name: str) -> Any:
+        value = getattr(self._snapshot, name)
+        return Missing(f"{name.replace('_', ' ')}: {value.reason}", value.how) if isinstance(value, Missing) else value
+
+    def _view(self, view: Callable[..., Any]) -> Any:
+        arguments = self.arguments(needs_of(view))
+        return arguments if isinstance(arguments, Missing) else view(**arguments)

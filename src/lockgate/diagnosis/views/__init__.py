@@ -1,0 +1,18 @@
+"""Views: facts derived from sections, once for all rules. A rule names a view as it names a section.
+
+A view's parameters name what it needs, like a rule's; it is Missing when one of them is.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from lockgate.diagnosis.views.gate_one import gate_one
+from lockgate.diagnosis.views.plugin import plugin
+from lockgate.diagnosis.views.pod_events import pod_events, workload_events
+
+VIEWS: dict[str, Callable[..., Any]] = {
+    "gate_one": gate_one,
+    "plugin": plugin,
+    "pod_events": pod_events,
+    "workload_events": workload_events,
+}

@@ -1,0 +1,205 @@
+"""Gate 1 for one pod: what stands in its way on each GPU node, and the arithmetic that says so.
+
+The scheduler writes the same `Insufficient nvidia.com/gpu` for a dozen causes, so each node is judged from its own
+numbers: capacity, allocatable, and what the pods on it request. Several things may stand in the way on one node; the
+cause is what stands on the *nearest* nodes, those with the fewest obstacles.
+"""
+
+import enum
+
+import msgspec
+
+from lockgate.model import names
+from lockgate.model.facts import Missing, Nodes, Pods
+from lockgate.model.objects import Node, Pod, Taint
+from lockgate.scheduling.node_fit import Shortage, is_terminal, pods_by_node, room, shortages
+from lockgate.scheduling.requests import Amounts, accounted_requests, amounts, defaulted, spec_requests
+from lockgate.scheduling.selectors import Miss, node_misses
+from lockgate.scheduling.taints import is_cordoned_for, untolerated_taints
+
+
+class Obstacle(enum.StrEnum):
+    """One thing that keeps the pod off a node."""
+
+    CORDON = "cordon"
+    TAINT = "taint"
+    SELECTOR = "selector"
+    NO_RESOURCE = "no-resource"  # capacity absent or 0: no plugin is registered
+    GONE = "gone"  # capacity n, allocatable 0: plugin lost, or every device unhealthy
+    UNHEALTHY = "unhealthy"  # it would fit if all devices were healthy
+    HELD = "held"  # healthy devices, none left
+    TOO_FEW = "too-few"  # some are left, fewer than asked
+    OTHER = "other"  # cpu, memory, storage, pod count
+
+
+GPU_OBSTACLES = frozenset((Obstacle.NO_RESOURCE, Obstacle.GONE, Obstacle.UNHEALTHY, Obstacle.HELD, Obstacle.TOO_FEW))
+SHORT_OF_DEVICES = frozenset((Obstacle.HELD, Obstacle.TOO_FEW))
+
+
+class Holder(msgspec.Struct, frozen=True):
+    """A pod that counts against a node, and how many of the asked resource it takes."""
+
+    pod: str  # namespace/name
+    count: int
+    terminating: bool = False
+
+
+class GateRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One GPU node as gate 1 sees it for this pod; `requested` is None where the pods on it are not known."""
+
+    node: str
+    asked: int
+    capacity: int
+    allocatable: int
+    known: bool  # the node has the resource's name, be it at 0
+    requested: int | None
+    obstacles: tuple[Obstacle, ...]
+    taints: tuple[Taint, ...] = ()
+    misses: tuple[Miss, ...] = ()
+    shortages: tuple[Shortage, ...] = ()
+    holders: tuple[Holder, ...] = ()
+    others: tuple[str, ...] = ()  # GPU resources of other names that it advertises
+
+    @property
+    def headroom(self) -> int | None:
+        """Allocatable less requested, never below 0; None where requested is not known."""
+        return None if self.requested is None else max(self.allocatable - self.requested, 0)
+
+    @property
+    def largest(self) -> int:
+        """What the node could give if nothing held it."""
+        return max(self.allocatable, self.capacity)
+
+    def only_devices_short(self) -> bool:
+        """Whether nothing but the number of devices stands in the way, or nothing at all."""
+        return all(o in SHORT_OF_DEVICES for o in self.obstacles)
+
+    def arithmetic(self) -> str:
+        """The numbers as a person would write them down."""
+        if not self.known:
+            return "not advertised (no capacity, no allocatable)"
+        requested = "unknown" if self.requested is None else str(self.requested)
+        headroom = "" if self.headroom is None else f", headroom {self.headroom}"
+        return f"capacity {self.capacity}, allocatable {self.allocatable}, requested {requested}{headroom}"
+
+
+class GateOne(msgspec.Struct, frozen=True, kw_only=True):
+    """Gate 1 for one pod: the asked GPU resource, how many, and each GPU node in the order of names."""
+
+    resource: str
+    asked: int
+    rows: tuple[GateRow, ...]
+    total_nodes: int
+
+    @property
+    def nearest(self) -> tuple[GateRow, ...]:
+        """The nodes with the fewest obstacles; they are what a person should look at first."""
+        fewest = min((len(row.obstacles) for row in self.rows), default=0)
+        return tuple(row for row in self.rows if len(row.obstacles) == fewest)
+
+    def nearest_with(self, *obstacles: Obstacle) -> tuple[GateRow, ...]:
+        """Those of the nearest nodes on which one of these stands in the way."""
+        return tuple(row for row in self.nearest if any(o in obstacles for o in row.obstacles))
+
+    @property
+    def open_rows(self) -> tuple[GateRow, ...]:
+        """Nodes on which nothing stands in the way."""
+        return tuple(row for row in self.rows if not row.obstacles)
+
+
+def gate_one(pod: Pod, nodes: Nodes, pods: Pods | Missing) -> GateOne:
+    """Judge every GPU node for a pod that asks for a GPU; a pod pinned with nodeName is judged on that node alone."""
+    asked = spec_requests(defaulted(pod.spec))
+    resource = gpu_asked(pod) or names.GPU
+    by_node = None if isinstance(pods, Missing) else pods_by_node(pods)
+    candidates = sorted((n for n in nodes if is_gpu_node(n) and _may_be(pod, n)), key=lambda n: n.name)
+    here = {n.name: None if by_node is None else by_node.get(n.name, []) for n in candidates}
+    rows = tuple(_row(pod, asked, resource, n, here[n.name]) for n in candidates)
+    return GateOne(resource=resource, asked=asked.get(resource, 0), rows=rows, total_nodes=len(nodes))
+
+
+def gpu_asked(pod: Pod) -> str:
+    """The GPU resource that a pod asks for (the first by name), or "" when it asks for none."""
+    asked = spec_requests(defaulted(pod.spec))
+    return next((name for name in sorted(asked) if names.is_gpu_resource(name)), "")
+
+
+def is_gpu_node(node: Node) -> bool:
+    """Whether a node has, or says that it has, NVIDIA devices: a PCI label, `gpu.present`, or a GPU resource's name."""
+    labels = node.metadata.labels
+    if any(labels.get(label) == "true" for label in (*names.PCI_PRESENT, names.GPU_PRESENT)):
+        return True
+    return any(names.is_gpu_resource(name) for name in (*node.status.capacity, *node.status.allocatable))
+
+
+def _may_be(pod: Pod, node: Node) -> bool:
+    return not pod.spec.node_name or pod.spec.node_name == node.name
+
+
+def _row(pod: Pod, asked: Amounts, resource: str, node: Node, here: list[Pod] | None) -> GateRow:
+    others = None if here is None else [p for p in here if (p.namespace, p.name) != (pod.namespace, pod.name)]
+    numbers = room(node, others or ())
+    capacity = amounts(node.status.capacity).get(resource, 0)
+    taints = untolerated_taints((t for t in node.spec.taints if not _is_cordon(t)), pod.spec.tolerations)
+    misses = node_misses(pod.spec, node).misses
+    short = shortages(asked, numbers)
+    return GateRow(
+        node=node.name,
+        asked=asked.get(resource, 0),
+        capacity=capacity,
+        allocatable=numbers.allocatable.get(resource, 0),
+        known=resource in node.status.capacity or resource in node.status.allocatable,
+        requested=None if others is None else numbers.requested.get(resource, 0),
+        obstacles=_obstacles(pod, node, bool(taints), bool(misses), short, resource, capacity),
+        taints=taints,
+        misses=misses,
+        shortages=short,
+        holders=_holders(others or [], resource),
+        others=_other_names(node, resource),
+    )
+
+
+def _is_cordon(taint: Taint) -> bool:
+    return taint.key == "node.kubernetes.io/unschedulable"
+
+
+def _obstacles(
+    pod: Pod, node: Node, tainted: bool, missed: bool, short: tuple[Shortage, ...], resource: str, capacity: int
+) -> tuple[Obstacle, ...]:
+    found = []
+    if is_cordoned_for(node, pod.spec.tolerations):
+        found.append(Obstacle.CORDON)
+    if tainted:
+        found.append(Obstacle.TAINT)
+    if missed:
+        found.append(Obstacle.SELECTOR)
+    found += [_device_obstacle(s, capacity) for s in short if s.resource == resource]
+    if any(s.resource != resource for s in short):
+        found.append(Obstacle.OTHER)
+    return tuple(found)
+
+
+def _device_obstacle(short: Shortage, capacity: int) -> Obstacle:
+    """The decision table for `Insufficient <device>` on one node."""
+    if capacity == 0 and short.allocatable == 0:
+        return Obstacle.NO_RESOURCE
+    if short.allocatable == 0:
+        return Obstacle.GONE
+    if short.allocatable < capacity and capacity - short.used >= short.requested:
+        return Obstacle.UNHEALTHY
+    return Obstacle.HELD if short.headroom <= 0 else Obstacle.TOO_FEW
+
+
+def _holders(here: list[Pod], resource: str) -> tuple[Holder, ...]:
+    held = [_holder(p, resource) for p in here if not is_terminal(p)]
+    return tuple(sorted((h for h in held if h.count), key=lambda h: (-h.count, h.pod)))
+
+
+def _holder(pod: Pod, resource: str) -> Holder:
+    count = accounted_requests(pod).get(resource, 0)
+    return Holder(f"{pod.namespace}/{pod.name}", count, pod.metadata.deletion_timestamp is not None)
+
+
+def _other_names(node: Node, resource: str) -> tuple[str, ...]:
+    advertised = amounts(node.status.allocatable)
+    return tuple(f"{n}: {c}" for n, c in sorted(advertised.items()) if names.is_gpu_resource(n) and n != resource and c)

@@ -1,0 +1,144 @@
+"""The device plugin on each node: is there a DaemonSet of it, does it target the node, does its pod run there?"""
+
+import enum
+
+import msgspec
+
+from lockgate.diagnosis.stage import is_ready, statuses
+from lockgate.model.facts import DaemonSets, Missing, Nodes, Pods
+from lockgate.model.objects import DaemonSet, Node, Pod, Taint
+from lockgate.scheduling.daemonsets import target
+from lockgate.scheduling.selectors import Miss
+
+# What tells a device plugin from other workloads: NVIDIA's operator, its static manifests and chart, and ours.
+_APP_NAMES = (
+    "nvidia-device-plugin-daemonset",
+    "nvidia-device-plugin-ds",
+    "nvidia-device-plugin",
+    "nvidia-gpu-device-plugin",
+)
+_COMMAND = "nvidia-device-plugin"
+_LABELS = ("app", "name", "k8s-app", "app.kubernetes.io/name")
+
+
+class PluginState(enum.StrEnum):
+    """What became of the device plugin on one node."""
+
+    NOT_INSTALLED = "not-installed"  # no DaemonSet of it exists
+    NOT_TARGETED = "not-targeted"  # a label or a taint keeps its DaemonSet off the node
+    NO_POD = "no-pod"  # targeted, and there is no pod
+    NOT_READY = "not-ready"  # a pod is there and does not serve
+    RUNNING = "running"
+    UNKNOWN = "unknown"  # the pods are not known
+
+
+class PluginOn(msgspec.Struct, frozen=True, kw_only=True):
+    """The device plugin on one node; `why_not` is what its pod waits for, or how it ended, in the kubelet's words."""
+
+    node: str
+    state: PluginState
+    daemon_set: str = ""  # namespace/name
+    desired: int = 0
+    misses: tuple[Miss, ...] = ()
+    taints: tuple[Taint, ...] = ()
+    pod: str = ""  # namespace/name
+    why_not: str = ""
+
+
+class Plugin(msgspec.Struct, frozen=True):
+    """The device plugin of the whole cluster."""
+
+    daemon_sets: DaemonSets
+    rows: dict[str, PluginOn]
+
+    def on(self, node: str) -> PluginOn:
+        """The plugin on a node; a node that is not among the facts has an unknown one."""
+        return self.rows.get(node) or PluginOn(node=node, state=PluginState.UNKNOWN)
+
+
+def plugin(daemon_sets: DaemonSets, nodes: Nodes, pods: Pods | Missing) -> Plugin:
+    """Judge the device plugin on every node."""
+    own = tuple(ds for ds in daemon_sets if is_plugin(ds))
+    running = None if isinstance(pods, Missing) else [p for p in pods if p.spec.node_name]
+    return Plugin(own, {node.name: _on(node, own, running) for node in nodes})
+
+
+def is_plugin(daemon_set: DaemonSet) -> bool:
+    """Whether a DaemonSet runs a GPU device plugin: by its name, its labels, or what its containers run."""
+    if daemon_set.name in _APP_NAMES or any(daemon_set.metadata.labels.get(key) in _APP_NAMES for key in _LABELS):
+        return True
+    return any(_runs_plugin(c.image, c.command) for c in daemon_set.spec.template.spec.containers)
+
+
+def _runs_plugin(image: str, command: tuple[str, ...]) -> bool:
+    return "k8s-device-plugin" in image or any(word.endswith(_COMMAND) for word in command)
+
+
+def _on(node: Node, own: DaemonSets, pods: list[Pod] | None) -> PluginOn:
+    """The DaemonSet that reaches the node speaks for it; failing that, the one that misses it by least."""
+    judged = [_one(node, ds, pods) for ds in own]
+    reaching = [j for j in judged if j.state is not PluginState.NOT_TARGETED]
+    if reaching:
+        return reaching[0]
+    nearest = min(judged, key=lambda j: len(j.misses) + len(j.taints), default=None)
+    return nearest or PluginOn(node=node.name, state=PluginState.NOT_INSTALLED)
+
+
+def _one(node: Node, ds: DaemonSet, pods: list[Pod] | None) -> PluginOn:
+    name = f"{ds.namespace}/{ds.name}"
+    desired = ds.status.desired_number_scheduled
+    judged = target(ds, node)
+    if not judged.runs:
+        return PluginOn(
+            node=node.name,
+            state=PluginState.NOT_TARGETED,
+            daemon_set=name,
+            desired=desired,
+            misses=judged.misses,
+            taints=judged.taints,
+        )
+    if pods is None:
+        return PluginOn(node=node.name, state=PluginState.UNKNOWN, daemon_set=name, desired=desired)
+    return _with_pod(node, ds, name, pods)
+
+
+def _with_pod(node: Node, ds: DaemonSet, name: str, pods: list[Pod]) -> PluginOn:
+    desired = ds.status.desired_number_scheduled
+    pod = next((p for p in pods if p.spec.node_name == node.name and _owned(p, ds)), None)
+    if pod is None:
+        return PluginOn(node=node.name, state=PluginState.NO_POD, daemon_set=name, desired=desired)
+    state = PluginState.RUNNING if is_ready(pod) else PluginState.NOT_READY
+    return PluginOn(
+        node=node.name,
+        state=state,
+        daemon_set=name,
+        desired=desired,
+        pod=f"{pod.namespace}/{pod.name}",
+        why_not="" if state is PluginState.RUNNING else _why_not(pod),
+    )
+
+
+def _owned(pod: Pod, ds: DaemonSet) -> bool:
+    return pod.namespace == ds.namespace and any(
+        r.kind == "DaemonSet" and r.name == ds.name for r in pod.metadata.owner_references
+    )
+
+
+def _why_not(pod: Pod) -> str:
+    """The first container that does not run, in the words of its state."""
+    if pod.metadata.deletion_timestamp is not None:
+        return "terminating"
+    for status in statuses(pod):
+        if status.state.waiting:
+            return _words(status.name, status.state.waiting.reason, status.state.waiting.message)
+        if status.state.terminated and status.state.terminated.exit_code:
+            ended = status.state.terminated
+            return _words(status.name, ended.reason, ended.message or f"exit code {ended.exit_code}")
+    running_init = next((s.name for s in pod.status.init_container_statuses if s.state.running), "")
+    if running_init:
+        return f"init container {running_init} is still running"
+    return pod.status.message or pod.status.reason or f"phase {pod.status.phase or 'unknown'}, not ready"
+
+
+def _words(container: str, reason: str, message: str) -> str:
+    return f"container {container}: {reason or 'not running'}" + (f": {message}" if message else "")

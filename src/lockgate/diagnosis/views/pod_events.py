@@ -1,0 +1,31 @@
+"""The events about the pod that is asked about, or about the workload and its controllers, oldest first."""
+
+import datetime as dt
+from collections.abc import Iterable
+
+from lockgate.model.facts import Events
+from lockgate.model.objects import Event, Pod, Resource, Workload
+
+_EARLIEST = dt.datetime.min.replace(tzinfo=dt.UTC)
+
+
+def pod_events(pod: Pod, events: Events) -> Events:
+    """The events about this very pod: by uid where both have one, so that a namesake of the past does not speak."""
+    return _in_order(e for e in events if _about(e, "Pod", pod))
+
+
+def workload_events(workload: Workload, controllers: tuple[Workload, ...], events: Events) -> Events:
+    """The events about a workload and about the controllers below it (a Deployment's ReplicaSets)."""
+    owners = (workload, *controllers)
+    return _in_order(e for e in events if any(_about(e, owner.kind, owner) for owner in owners))
+
+
+def _about(event: Event, kind: str, it: Resource) -> bool:
+    ref = event.about
+    if ref.kind != kind or ref.name != it.name or (ref.namespace and it.namespace and ref.namespace != it.namespace):
+        return False
+    return not (ref.uid and it.metadata.uid) or ref.uid == it.metadata.uid
+
+
+def _in_order(events: Iterable[Event]) -> Events:
+    return tuple(sorted(events, key=lambda e: (e.last_seen or _EARLIEST, e.name)))
