@@ -1,0 +1,1 @@
+"""Facts in: from a live cluster, from a folder or archive that someone sent, from one file, from pasted text."""

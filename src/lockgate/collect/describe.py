@@ -1,0 +1,239 @@
+"""Text pasted from `kubectl describe pod`: the pod's essentials and its events, as far as the text shows them."""
+
+import re
+from collections.abc import Iterator
+
+from lockgate.collect.errors import InputError
+from lockgate.model.facts import API_SECTIONS, Missing, Snapshot
+from lockgate.model.objects import (
+    Condition,
+    Container,
+    ContainerState,
+    ContainerStatus,
+    Event,
+    Metadata,
+    ObjectReference,
+    OwnerReference,
+    Pod,
+    PodSpec,
+    PodStatus,
+    ResourceRequirements,
+    StateRunning,
+    StateTerminated,
+    StateWaiting,
+    Toleration,
+)
+
+_FIELD = re.compile(r"^(?P<key>[A-Z][\w .\-/()]*?):(?:\s+(?P<value>.*))?$")
+_NONE = ("", "<none>", "<unset>")
+_EVENT = re.compile(
+    r"^\s*(?P<type>Normal|Warning)\s+(?P<reason>\S+)\s+(?P<age>.+?)\s{2,}(?P<source>\S+)\s+(?P<text>.*)$"
+)
+
+
+def looks_described(text: str) -> bool:
+    """Whether a text begins like `kubectl describe pod`."""
+    return re.match(r"\s*Name:[ \t]+\S+\s*\n(?:.*\n){0,12}?(?:Namespace|Priority|Status|Node):", text) is not None
+
+
+def parse_described(name: str, text: str) -> Snapshot:
+    """The pod and the events of a description; everything that it does not show is Missing."""
+    fields = dict(_sections(text.replace("\r\n", "\n").strip("\n")))
+    if "Containers" not in fields:
+        raise InputError(f"{name}: looks like kubectl describe, and is no description of a pod (no Containers)")
+    pod = _pod(fields)
+    absent = {
+        s.section: Missing("a description does not show it", f"kubectl get {s.plural} -A -o json") for s in API_SECTIONS
+    }
+    found = absent | {"namespace_pods": (pod,), "events": tuple(_events(pod, fields.get("Events", [])))}
+    return Snapshot(**found)  # type: ignore[arg-type]
+
+
+def _sections(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Each top-level field with its own line's value first and the indented lines below it."""
+    key, lines = "", list[str]()
+    for line in text.split("\n"):
+        field = None if line[:1] in (" ", "\t") else _FIELD.match(line)
+        if field is not None:
+            if key:
+                yield key, lines
+            key, lines = field["key"], [field["value"] or ""]
+        elif key:
+            lines.append(line)
+    if key:
+        yield key, lines
+
+
+def _first(fields: dict[str, list[str]], key: str) -> str:
+    value = fields.get(key, [""])[0].strip()
+    return "" if value in _NONE else value
+
+
+def _pod(fields: dict[str, list[str]]) -> Pod:
+    containers, statuses = _containers(fields["Containers"])
+    init, init_statuses = _containers(fields.get("Init Containers", []))
+    kind, _, owner = _first(fields, "Controlled By").partition("/")
+    return Pod(
+        metadata=Metadata(
+            name=_first(fields, "Name"),
+            namespace=_first(fields, "Namespace") or "default",
+            labels=dict(_pairs(fields.get("Labels", []))),
+            owner_references=(OwnerReference(kind=kind, name=owner, controller=True),) if owner else (),
+        ),
+        spec=PodSpec(
+            node_name=_first(fields, "Node").partition("/")[0],
+            runtime_class_name=_first(fields, "Runtime Class Name") or None,
+            node_selector=dict(_pairs(fields.get("Node-Selectors", []))),
+            tolerations=tuple(_tolerations(fields.get("Tolerations", []))),
+            containers=containers,
+            init_containers=init,
+        ),
+        status=PodStatus(
+            phase=_first(fields, "Status").partition(" ")[0],
+            reason=_first(fields, "Reason"),
+            message=_first(fields, "Message"),
+            conditions=tuple(_conditions(fields.get("Conditions", []))),
+            container_statuses=statuses,
+            init_container_statuses=init_statuses,
+        ),
+    )
+
+
+def _pairs(lines: list[str]) -> Iterator[tuple[str, str]]:
+    for line in (line.strip() for line in lines):
+        key, equals, value = line.partition("=")
+        if equals and line not in _NONE:
+            yield key, value
+
+
+def _tolerations(lines: list[str]) -> Iterator[Toleration]:
+    """`key=value:Effect`, `key:Effect op=Exists`, with `for 300s` behind it."""
+    for line in (line.strip() for line in lines):
+        if line in _NONE:
+            continue
+        what, _, rest = line.partition(" ")
+        pair, _, effect = what.partition(":")
+        key, equals, value = pair.partition("=")
+        exists = "op=Exists" in rest or not equals
+        yield Toleration(
+            key=key, operator="Exists" if exists else "Equal", value="" if exists else value, effect=effect
+        )
+
+
+def _conditions(lines: list[str]) -> Iterator[Condition]:
+    for line in lines:
+        words = line.split()
+        if len(words) == 2 and words[1] in ("True", "False", "Unknown"):
+            yield Condition(type=words[0], status=words[1])
+
+
+# --- containers
+
+
+def _containers(lines: list[str]) -> tuple[tuple[Container, ...], tuple[ContainerStatus, ...]]:
+    blocks = list(_blocks(lines[1:]))
+    return tuple(_container(n, b) for n, b in blocks), tuple(_status(n, b) for n, b in blocks)
+
+
+def _blocks(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
+    """Each container's name with its own lines; names are indented by two, what belongs to them by more."""
+    name, own = "", list[str]()
+    for line in lines:
+        if re.match(r"^ {2}\S+:\s*$", line):
+            if name:
+                yield name, own
+            name, own = line.strip().rstrip(":"), []
+        else:
+            own.append(line)
+    if name:
+        yield name, own
+
+
+def _container(name: str, lines: list[str]) -> Container:
+    return Container(
+        name=name,
+        image=_inner(lines, "Image"),
+        command=tuple(_below(lines, "Command")),
+        args=tuple(_below(lines, "Args")),
+        resources=ResourceRequirements(requests=_quantities(lines, "Requests"), limits=_quantities(lines, "Limits")),
+    )
+
+
+def _status(name: str, lines: list[str]) -> ContainerStatus:
+    restarts = _inner(lines, "Restart Count")
+    return ContainerStatus(
+        name=name,
+        ready=_inner(lines, "Ready") == "True",
+        restart_count=int(restarts) if restarts.isdigit() else 0,
+        image=_inner(lines, "Image"),
+        state=_state(lines, "State"),
+        last_state=_state(lines, "Last State"),
+    )
+
+
+def _state(lines: list[str], key: str) -> ContainerState:
+    below = _nested(lines, key)
+    reason, message = _inner(below, "Reason"), _inner(below, "Message")
+    match _inner(lines, key):
+        case "Waiting":
+            return ContainerState(waiting=StateWaiting(reason=reason, message=message))
+        case "Running":
+            return ContainerState(running=StateRunning())
+        case "Terminated":
+            code = _inner(below, "Exit Code")
+            exit_code = int(code) if code.lstrip("-").isdigit() else 0
+            return ContainerState(terminated=StateTerminated(reason=reason, message=message, exit_code=exit_code))
+        case _:
+            return ContainerState()
+
+
+def _inner(lines: list[str], key: str) -> str:
+    prefix = f"{key}:"
+    found = next((line.strip() for line in lines if line.strip().startswith(prefix)), "")
+    value = found.removeprefix(prefix).strip()
+    return "" if value in _NONE else value
+
+
+def _nested(lines: list[str], key: str) -> list[str]:
+    """The lines that are indented below the line of a key."""
+    start = next((i for i, line in enumerate(lines) if line.strip().startswith(f"{key}:")), None)
+    if start is None:
+        return []
+    depth = _indent(lines[start])
+    nested = []
+    for line in lines[start + 1 :]:
+        if line.strip() and _indent(line) <= depth:
+            break
+        nested.append(line)
+    return nested
+
+
+def _below(lines: list[str], key: str) -> list[str]:
+    return [line.strip() for line in _nested(lines, key) if line.strip()]
+
+
+def _quantities(lines: list[str], key: str) -> dict[str, str | int | float]:
+    pairs = (line.rpartition(":") for line in _below(lines, key))
+    return {name.strip(): value.strip() for name, colon, value in pairs if colon}
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
+
+
+# --- events
+
+
+def _events(pod: Pod, lines: list[str]) -> Iterator[Event]:
+    about = ObjectReference(kind="Pod", namespace=pod.namespace, name=pod.name)
+    for line in lines:
+        found = _EVENT.match(line)
+        if found is not None:
+            yield Event(
+                metadata=Metadata(namespace=pod.namespace),
+                type=found["type"],
+                reason=found["reason"],
+                message=found["text"].strip(),
+                involved_object=about,
+                reporting_component=found["source"],
+            )

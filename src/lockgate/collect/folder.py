@@ -1,0 +1,146 @@
+"""A folder or archive that a person filled, or our own bundle (reference/input-folder layout), as a Snapshot.
+
+`cluster/<resource>.json|yaml`, `logs/<namespace>/<pod>/<container>[.previous].log`, `nodes/<node>/<path>`; one folder
+above them is looked through. Everything is optional: what is absent is Missing.
+"""
+
+import datetime as dt
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from lockgate.collect.bounds import MAX_LOG, MAX_TEXT, too_large
+from lockgate.collect.decode import lenient_text, objects_of
+from lockgate.collect.errors import InputError
+from lockgate.collect.members import Member, members
+from lockgate.model.facts import API_SECTIONS, BY_PLURAL, Log, Missing, NodeFiles, Snapshot
+
+_PLACE = re.compile(r"^(?:[^/]+/){0,2}?(?P<area>cluster|logs|nodes)/(?P<rest>.+)$")
+_CLUSTER = re.compile(r"^(?P<plural>[a-z]+)(?:\.[a-z0-9.-]+?)?\.(?:json|ya?ml)$")
+_LOG = re.compile(r"^(?P<namespace>[^/]+)/(?P<pod>[^/]+)/(?P<container>[^/]+?)(?P<previous>\.previous)?\.log$")
+_NODE = re.compile(r"^(?P<node>[^/]+)/(?P<path>.+)$")
+# What else a person or a collector may have put into a node's folder is not read.
+_NODE_PATHS = ("etc/containerd/", "etc/cdi/", "etc/crio/", "var/run/cdi/", "run/cdi/", "proc/", "var/lib/rancher/")
+_COMMAND = re.compile(r"^[A-Za-z0-9._-]+\.(?:txt|json|toml|log)$")
+
+
+class _Parts:
+    """What has been read so far."""
+
+    def __init__(self) -> None:
+        self.sections: dict[str, list[Any]] = {}
+        self.logs: list[Log] = []
+        self.nodes: dict[str, tuple[dict[str, str], dict[str, str]]] = {}
+
+
+def from_folder(root: Path) -> Snapshot:
+    """The facts of a folder or archive; raises InputError where it is none, or a file in it is broken."""
+    parts = _Parts()
+    for member in members(root, is_wanted):
+        _take(parts, member)
+    if not (parts.sections or parts.logs or parts.nodes):
+        raise InputError(
+            f"{root}: holds none of cluster/<resource>.json, logs/<namespace>/<pod>/<container>.log, nodes/<node>/..."
+        )
+    return _snapshot(parts)
+
+
+def is_wanted(path: str) -> bool:
+    """Whether a path of a folder is one that we read."""
+    place = _PLACE.match(path)
+    if place is None:
+        return False
+    rest = place["rest"]
+    match place["area"]:
+        case "cluster":
+            named = _CLUSTER.match(rest)
+            return named is not None and named["plural"] in BY_PLURAL
+        case "logs":
+            return _LOG.match(rest) is not None
+        case _:
+            inside = _NODE.match(rest)
+            return inside is not None and _is_node_file(inside["path"])
+
+
+def _is_node_file(path: str) -> bool:
+    return path.startswith(_NODE_PATHS) or _COMMAND.match(path) is not None
+
+
+def _take(parts: _Parts, member: Member) -> None:
+    place = _PLACE.match(member.path)
+    if place is None:
+        return
+    match place["area"]:
+        case "cluster":
+            _take_objects(parts, member, place["rest"])
+        case "logs":
+            _take_log(parts, member, place["rest"])
+        case _:
+            _take_node_file(parts, member, place["rest"])
+
+
+def _take_objects(parts: _Parts, member: Member, rest: str) -> None:
+    named = _CLUSTER.match(rest)
+    if named is not None:
+        section = BY_PLURAL[named["plural"]]
+        found = objects_of(f"cluster/{rest}", member.data, section)
+        parts.sections.setdefault(section.section, []).extend(found)
+
+
+def _take_log(parts: _Parts, member: Member, rest: str) -> None:
+    named = _LOG.match(rest)
+    if named is not None:
+        text = lenient_text(member.data[-MAX_LOG:])
+        log = Log(named["namespace"], named["pod"], named["container"], text, bool(named["previous"]))
+        parts.logs.append(log)
+
+
+def _take_node_file(parts: _Parts, member: Member, rest: str) -> None:
+    inside = _NODE.match(rest)
+    if inside is None:
+        return
+    if len(member.data) > MAX_TEXT:
+        raise too_large(f"nodes/{rest}", len(member.data), MAX_TEXT)
+    files, outputs = parts.nodes.setdefault(inside["node"], ({}, {}))
+    path, text = inside["path"], lenient_text(member.data)
+    if "/" in path:
+        files[f"/{path}"] = text
+    else:
+        outputs[path.removesuffix(".txt")] = text
+
+
+def _snapshot(parts: _Parts) -> Snapshot:
+    found: dict[str, Any] = {name: tuple(objects) for name, objects in parts.sections.items()}
+    for section in API_SECTIONS:
+        absent = Missing(f"no cluster/{section.plural}.json", f"kubectl get {section.plural} -A -o json")
+        found.setdefault(section.section, absent)
+    if parts.nodes:
+        found["node_files"] = tuple(NodeFiles(n, files, out) for n, (files, out) in sorted(parts.nodes.items()))
+    else:
+        found["node_files"] = Missing("no nodes/<node>/", "copy /etc/containerd and /etc/cdi of the node there")
+    found["logs"] = tuple(parts.logs) if parts.logs else Missing("no logs/", "kubectl logs")
+    found["namespace_pods"] = found["pods"]
+    return Snapshot(taken_at=latest_moment(found), **found)
+
+
+def latest_moment(sections: dict[str, Any]) -> dt.datetime | None:
+    """The latest moment that any object speaks of: about when the facts were taken."""
+    moments = list(_moments(sections))
+    return max(moments, default=None)
+
+
+def _moments(sections: dict[str, Any]) -> Iterable[dt.datetime]:
+    for name in ("events", "pods", "nodes"):
+        objects = sections.get(name)
+        if isinstance(objects, Missing) or not objects:
+            continue
+        for each in objects:
+            yield from (m for m in _moments_of(each) if m is not None and m.tzinfo is not None)
+
+
+def _moments_of(each: Any) -> Iterable[dt.datetime | None]:
+    yield each.metadata.creation_timestamp
+    yield getattr(each, "last_seen", None)
+    status = getattr(each, "status", None)
+    yield from (c.last_transition_time for c in getattr(status, "conditions", ()))

@@ -1,0 +1,175 @@
+"""The files of a folder, a tar (also gzipped) or a zip, one after the other, without unpacking to disk.
+
+Links, paths that leave the archive, and anything over a bound are refused; so are devices and pipes in a folder.
+"""
+
+import gzip
+import os
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePosixPath
+
+import msgspec
+
+from lockgate.collect.bounds import MAX_ARCHIVE, MAX_FILE, MAX_MEMBERS, MAX_TOTAL, Bounded, too_large
+from lockgate.collect.errors import InputError
+
+Wanted = Callable[[str], bool]
+
+
+class Member(msgspec.Struct, frozen=True):
+    """One file: its path in the folder, with forward slashes, and its content."""
+
+    path: str
+    data: bytes
+
+
+def members(root: Path, wanted: Wanted) -> Iterator[Member]:
+    """Every wanted file of a folder or archive; raises InputError for what is neither, or breaks a bound."""
+    total = 0
+    for member in _members(root, wanted):
+        total += len(member.data)
+        if total > MAX_TOTAL:
+            raise too_large(str(root), total, MAX_TOTAL)
+        yield member
+
+
+def is_archive(head: bytes) -> bool:
+    """Whether a file that begins so is a tar, a gzip or a zip."""
+    return head[:2] == b"\x1f\x8b" or head[:4] in (b"PK\x03\x04", b"PK\x05\x06") or head[257:262] == b"ustar"
+
+
+def _members(root: Path, wanted: Wanted) -> Iterator[Member]:
+    if root.is_dir():
+        return _in_folder(root, wanted)
+    with root.open("rb") as file:
+        head = file.read(512)
+    if head[:2] == b"PK":
+        return _in_zip(root, wanted)
+    return _in_tar(root, wanted, gzipped=head[:2] == b"\x1f\x8b")
+
+
+# --- folders
+
+
+def _in_folder(root: Path, wanted: Wanted) -> Iterator[Member]:
+    count = 0
+    for folder, _, files in sorted(os.walk(root)):
+        for name in sorted(files):
+            path = Path(folder, name)
+            relative = path.relative_to(root).as_posix()
+            count += 1
+            if count > MAX_MEMBERS:
+                raise InputError(f"{root}: holds more than {MAX_MEMBERS} files; give the folder of one bundle")
+            if wanted(relative):
+                yield Member(relative, _read_plain(path))
+
+
+def _read_plain(path: Path) -> bytes:
+    mode = path.lstat().st_mode
+    if stat.S_ISLNK(mode):
+        raise InputError(f"{path}: is a link; put a copy of the file there")
+    return read_file(path)
+
+
+def read_file(path: Path, limit: int = MAX_FILE) -> bytes:
+    """The whole of a regular file that is within the bound."""
+    try:
+        about = path.stat()
+        if not stat.S_ISREG(about.st_mode):
+            raise InputError(f"{path}: is not a regular file")
+        if about.st_size > limit:
+            raise too_large(str(path), about.st_size, limit)
+        with path.open("rb") as file:
+            return file.read(limit)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
+
+
+# --- archives
+
+
+def _in_tar(root: Path, wanted: Wanted, *, gzipped: bool) -> Iterator[Member]:
+    try:
+        with root.open("rb") as raw:
+            plain = gzip.GzipFile(fileobj=raw) if gzipped else raw
+            with tarfile.open(fileobj=Bounded(plain, str(root)), mode="r|") as tar:
+                yield from _tar_members(root, tar, wanted)
+    except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(f"{root}: is no complete tar archive ({_plain(error)})") from None
+    except OSError as error:
+        raise InputError(f"{root}: cannot be read ({error.strerror or error})") from None
+
+
+def _tar_members(root: Path, tar: tarfile.TarFile, wanted: Wanted) -> Iterator[Member]:
+    for count, info in enumerate(tar):
+        if count >= MAX_MEMBERS:
+            raise InputError(f"{root}: holds more than {MAX_MEMBERS} files")
+        path = _inside(root, info.name)
+        if info.issym() or info.islnk():
+            raise InputError(f"{root}: {path} is a link; links in archives are refused")
+        if info.isdir():
+            continue
+        _check_size(root, path, info.size, wanted)
+        if not info.isreg():
+            raise InputError(f"{root}: {path} is no regular file")
+        if wanted(path) and (file := tar.extractfile(info)) is not None:
+            yield Member(path, file.read())
+
+
+def _in_zip(root: Path, wanted: Wanted) -> Iterator[Member]:
+    if root.stat().st_size > MAX_TOTAL:
+        raise too_large(str(root), root.stat().st_size, MAX_TOTAL)
+    try:
+        with zipfile.ZipFile(root) as archive:
+            yield from _zip_members(root, archive, wanted)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        raise InputError(f"{root}: is no complete zip archive ({_plain(error)})") from None
+    except OSError as error:
+        raise InputError(f"{root}: cannot be read ({error.strerror or error})") from None
+
+
+def _zip_members(root: Path, archive: zipfile.ZipFile, wanted: Wanted) -> Iterator[Member]:
+    infos = archive.infolist()
+    if len(infos) > MAX_MEMBERS:
+        raise InputError(f"{root}: holds more than {MAX_MEMBERS} files")
+    for info in infos:
+        path = _inside(root, info.filename)
+        if stat.S_ISLNK(info.external_attr >> 16):
+            raise InputError(f"{root}: {path} is a link; links in archives are refused")
+        if info.is_dir():
+            continue
+        _check_size(root, path, info.file_size, wanted)
+        if wanted(path):
+            yield Member(path, _unzipped(root, archive, info))
+
+
+def _unzipped(root: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+    if info.flag_bits & 1:
+        raise InputError(f"{root}: {info.filename} is encrypted")
+    with archive.open(info) as file:
+        data = file.read(MAX_FILE + 1)
+    if len(data) > MAX_FILE:  # a directory entry can lie about the size
+        raise too_large(f"{root}: {info.filename}", len(data), MAX_FILE)
+    return data
+
+
+def _inside(root: Path, name: str) -> str:
+    """A member's path, refused when it is absolute or leaves the archive."""
+    path = PurePosixPath(name.replace("\\", "/"))
+    if path.is_absolute() or ".." in path.parts or "\0" in name:
+        raise InputError(f"{root}: {name!r} leaves the archive; such paths are refused")
+    return path.as_posix()
+
+
+def _check_size(root: Path, path: str, size: int, wanted: Wanted) -> None:
+    limit = MAX_FILE if wanted(path) else MAX_ARCHIVE
+    if size > limit:
+        raise too_large(f"{root}: {path}", size, limit)
+
+
+def _plain(error: BaseException) -> str:
+    return str(error) or type(error).__name__
