@@ -1,0 +1,73 @@
+"""One configuration file: TOML text to a table in which every key knows its line."""
+
+from __future__ import annotations
+
+from lockgate.containerd.toml_tables import ArrayOfTables, Tables, TablesV1, TablesV2
+from lockgate.containerd.toml_text import GO_TOML_1, Dialect, Key, Reader, TomlError
+from lockgate.containerd.values import Leaf, Table, plain_table
+
+BOM = "\ufeff"
+
+
+def parse_document(text: str | bytes, file: str, dialect: Dialect) -> Table:
+    """The tables of a file; raises TomlError where the dialect's library would refuse it."""
+    source = _decode(text)
+    if source.startswith(BOM) and dialect.skips_bom:
+        source = source[1:]
+    reader = Reader(source, dialect)
+    tables: Tables = TablesV1(file) if dialect is GO_TOML_1 else TablesV2(file)
+    while reader.skip_blank():
+        _expression(reader, tables)
+        reader.end_of_line()
+    return _finish(tables.root)
+
+
+def _decode(text: str | bytes) -> str:
+    if isinstance(text, str):
+        return text
+    try:
+        return text.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = text.count(b"\n", 0, error.start) + 1
+        raise TomlError("toml: invalid UTF-8 in file", line, 1) from None
+
+
+def _expression(reader: Reader, tables: Tables) -> None:
+    if reader.looking_at("["):
+        _header(reader, tables)
+        return
+    key = reader.key()
+    reader.take("=", "toml: expected = after a key")
+    reader.skip_space()
+    tables.put(key, reader.value())
+
+
+def _header(reader: Reader, tables: Tables) -> None:
+    closing = "]]" if reader.looking_at("[[") else "]"
+    reader.at += len(closing)
+    reader.skip_space()
+    key = reader.key()
+    if not reader.looking_at(closing):
+        raise _unclosed(reader, key)
+    reader.at += len(closing)
+    if closing == "]]":
+        tables.open_array(key)
+    else:
+        tables.open_table(key)
+
+
+def _unclosed(reader: Reader, key: Key) -> TomlError:
+    message = reader.dialect.unclosed_header
+    if reader.dialect is GO_TOML_1:
+        return TomlError(message, key.line, key.column)
+    return reader.error(message)
+
+
+def _finish(table: Table) -> Table:
+    entries: dict[str, Leaf | Table | ArrayOfTables] = {**table}
+    for name, node in entries.items():
+        if isinstance(node, ArrayOfTables):
+            table[name] = Leaf([plain_table(_finish(item)) for item in node], node.origin)
+        elif isinstance(node, Table):
+            _finish(node)
+    return table
