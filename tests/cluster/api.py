@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 
 class Api:
-    """Requests with the kubeconfig's certificate; an answer is decoded JSON or text."""
+    """Requests with the kubeconfig's certificate; nothing is cached and no connection kept."""
 
     def __init__(self, kubeconfig: Path) -> None:
         config = json.loads(kubeconfig.read_text())
@@ -23,7 +23,11 @@ class Api:
         self._context = ssl.create_default_context(cadata=authority)
         _load_pair(self._context, user)
 
-    def get(self, path: str, timeout: float = 10.0) -> Any:
+    def get(self, path: str) -> Any:
+        """GET a path whose answer is JSON; errors as of `get_text`."""
+        return json.loads(self.get_text(path))
+
+    def get_text(self, path: str, timeout: float = 10.0) -> str:
         """GET a path; raises OSError when there is no answer, RuntimeError for a status that is not 200."""
         connection = http.client.HTTPSConnection(self._host, self._port, context=self._context, timeout=timeout)
         try:
@@ -36,14 +40,14 @@ class Api:
             connection.close()
         if answer.status != 200:
             raise RuntimeError(f"GET {path}: {answer.status} {body[:300].decode(errors='replace')}")
-        return json.loads(body) if body[:1] == b"{" else body.decode()
+        return body.decode(errors="replace")
 
     def wait_ready(self, timeout: float) -> None:
         """Wait until the API server says that it is ready."""
         until = time.monotonic() + timeout
         while True:
             try:
-                self.get("/readyz")
+                self.get_text("/readyz")
             except (OSError, RuntimeError) as error:
                 if time.monotonic() > until:
                     raise TimeoutError(f"the API server was not ready within {timeout:.0f} s: {error}") from error

@@ -10,7 +10,7 @@ from typing import Self
 
 import msgspec
 
-from tests.cluster import plan, programs
+from tests.cluster import bundle, pki, plan, programs
 from tests.cluster.api import Api
 from tests.cluster.node import RunningNode
 from tests.cluster.programs.build import cache_folder
@@ -77,6 +77,7 @@ class Cluster:
         started = msgspec.convert(answer, Started)
         self.folder = Path(started.folder)
         self.kubeconfig = self.folder / "kubeconfig"
+        self.server = f"https://127.0.0.1:{started.port}"
         self._programs = built
         self._api = Api(self.kubeconfig)
         for node in self._wanted:
@@ -113,6 +114,18 @@ class Cluster:
             if time.monotonic() > until:
                 raise TimeoutError(f"not within {timeout:.0f} s: {what}")
             time.sleep(every)
+
+    def kubeconfig_for(self, user: str, groups: Iterable[str] = ()) -> Path:
+        """A kubeconfig that logs in as that user, who may do what RBAC rules of the cluster allow and no more."""
+        control = self.folder / "control"
+        authority = pki.load_authority((control / "ca.key").read_text(), (control / "ca.crt").read_text())
+        path = self.folder / f"kubeconfig-{user}"
+        path.write_text(pki.kubeconfig(self.server, authority, authority.issue(user, groups)))
+        return path
+
+    def save_bundle(self, path: Path) -> Path:
+        """Write the cluster down as `kubectl gpu why --from` reads it: a folder, or a tar when `path` ends in .tgz."""
+        return bundle.save(self, path)
 
     def import_image(self, tar: Path, nodes: Iterable[str] = ()) -> None:
         """Import an image tar into the containerd of every node, or of those named."""

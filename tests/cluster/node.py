@@ -1,6 +1,7 @@
 """A node of a running cluster: what runs in it, its files, its programs, its GPUs."""
 
 import subprocess
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from tests.cluster.processes import inside
 from tests.cluster.programs import Programs
 from tests.cluster.spec import Node
 from tests.cluster.supervisor_client import Supervisor
+
+_CRASH_LOOP = 3  # starts after which a program that ended each time is not waited for any longer
 
 
 class RunningNode:
@@ -54,10 +57,23 @@ class RunningNode:
             raise RuntimeError(f"node {self.name}: import of {tar.name} failed: {done.stderr.strip()}")
 
     def swap_containerd(self, release: str) -> None:
-        """Replace the node's containerd by another release family; pods keep running, the configuration stays."""
+        """Replace the node's containerd by another release family; pods keep running, the configuration stays.
+
+        Raises RuntimeError with the end of containerd's log when it does not come up, for example because it refuses
+        the configuration.
+        """
         self.supervisor.stop("containerd")
         for path, target in containerd_links(release, self._programs).items():
             self.exec(["ln", "-sfn", target, path])
         self.containerd = release
         self.supervisor.start("containerd")
-        self.exec(["sh", "-c", "until ctr version >/dev/null 2>&1; do sleep 0.1; done"], timeout=30)
+        self.wait_for_containerd()
+
+    def wait_for_containerd(self, timeout: float = 20.0) -> None:
+        """Wait until containerd answers; raises RuntimeError with the end of its log when it keeps ending instead."""
+        until, starts = time.monotonic() + timeout, self.supervisor.status()["containerd"].starts
+        while not self.exec(["sh", "-c", "ctr version >/dev/null 2>&1 && echo up"], check=False):
+            if time.monotonic() > until or self.supervisor.status()["containerd"].starts - starts >= _CRASH_LOOP:
+                tail = "\n".join(self.log("containerd").splitlines()[-3:])
+                raise RuntimeError(f"node {self.name}: containerd {self.containerd} does not come up:\n{tail}")
+            time.sleep(0.1)

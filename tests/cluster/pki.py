@@ -60,6 +60,13 @@ def make_authority(common_name: str) -> Authority:
     return Authority(key, builder.sign(key, hashes.SHA256()))
 
 
+def load_authority(key: str, certificate: str) -> Authority:
+    """An authority from PEM texts that `make_authority` once made."""
+    loaded = serialization.load_pem_private_key(key.encode(), None)
+    assert isinstance(loaded, ec.EllipticCurvePrivateKey)
+    return Authority(loaded, x509.load_pem_x509_certificate(certificate.encode()))
+
+
 def make_token_key() -> str:
     """The private key that service account tokens are signed with; PEM text."""
     return key_pem(rsa.generate_private_key(public_exponent=65537, key_size=2048))

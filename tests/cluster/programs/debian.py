@@ -17,27 +17,32 @@ _KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 
 def ensure(row: DebianPrograms, cache: Path, say: Callable[[str], None]) -> Path:
     """The folder in which the row's packages lie unpacked, fetched first when it is not there."""
-    folder = cache / f"{row.name}-{row.suite or machine_suite()}-{row.version or 'any'}"
+    folder = cache / "-".join(filter(None, (row.name, row.suite or machine_suite(), row.version.rstrip("."))))
     if folder.is_dir():
         return folder
     suite = row.suite or machine_suite()
     say(f"fetching {', '.join(row.packages)} of Debian {suite}")
-    partial = folder.with_suffix(".partial")
+    partial = folder.with_name(f"{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir()
     merge_usr(partial)
     for package in download(row, suite, cache / "apt"):
-        subprocess.run(
-            ["dpkg-deb", "--fsys-tarfile", str(package)], check=True, stdout=(tar := partial / "t").open("wb")
-        )
-        subprocess.run(["tar", "-x", "-f", str(tar), "--keep-directory-symlink", "-C", str(partial)], check=True)
-        tar.unlink()
+        unpack(package, partial)
         package.unlink()
     missing = [name for name in row.outputs if not (partial / name).exists()]
     if missing:
         raise RuntimeError(f"the packages of {row.name} hold no {', '.join(missing)}")
     partial.rename(folder)
     return folder
+
+
+def unpack(package: Path, root: Path) -> None:
+    """Lay a package's files into `root`, through the links that merge /usr."""
+    with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", str(package)], stdout=subprocess.PIPE) as reading:
+        command = ["tar", "--extract", "--keep-directory-symlink", "--directory", str(root)]
+        subprocess.run(command, stdin=reading.stdout, check=True)
+    if reading.returncode != 0:
+        raise RuntimeError(f"dpkg-deb could not read {package.name}")
 
 
 def merge_usr(root: Path) -> None:

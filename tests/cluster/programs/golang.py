@@ -34,7 +34,7 @@ def ensure(row: GoPrograms, cache: Path, go_version: str, say: Callable[[str], N
         return folder
     say(f"building {', '.join(row.outputs)} (about {row.minutes:g} min on 2 cores the first time)")
     started = time.monotonic()
-    partial = folder.with_suffix(".partial")
+    partial = folder.with_name(f"{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir()
     _build(row, partial, say)
