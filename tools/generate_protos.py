@@ -13,20 +13,22 @@ from grpc_tools import protoc
 ROOT = Path(__file__).parent.parent
 PROTOS = ROOT / "src/lockgate/kubelet/protos"
 PACKAGE = Path("lockgate/kubelet/generated")
-GENERATED = ROOT / "src" / PACKAGE
 
 _INIT = '"""Generated from `kubelet/protos` by `tools/generate_protos.py`: do not edit."""\n'
 
 
-def generated() -> dict[Path, str]:
-    """Every generated file with its content; nothing is written. Raises RuntimeError when protoc refuses a file."""
+FOLDERS = (f"src/{PACKAGE}",)
+
+
+def generated() -> dict[str, str]:
+    """Path from the root -> content; nothing is written. Raises RuntimeError when protoc refuses a file."""
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, "in"), Path(folder, "out")
         names = _lay_out(source)
         target.mkdir()
         _protoc(source, target, names)
-        files = {GENERATED / made.name: made.read_text() for made in sorted((target / PACKAGE).iterdir())}
-    return {GENERATED / "__init__.py": _INIT} | files
+        files = {f"src/{PACKAGE}/{made.name}": made.read_text() for made in sorted((target / PACKAGE).iterdir())}
+    return {f"src/{PACKAGE}/__init__.py": _INIT} | files
 
 
 def _lay_out(source: Path) -> list[str]:
@@ -43,16 +45,3 @@ def _protoc(source: Path, target: Path, names: list[str]) -> None:
     arguments = [f"--proto_path={source}", f"--proto_path={wellknown}", f"--python_out={target}", f"--pyi_out={target}"]
     if protoc.main(["protoc", *arguments, *names]) != 0:
         raise RuntimeError(f"protoc refused one of {', '.join(names)}: its message is above")
-
-
-def main() -> None:
-    """Write what differs."""
-    for path, content in generated().items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if not path.exists() or path.read_text() != content:
-            path.write_text(content)
-            print(f"wrote {path.relative_to(ROOT)}")
-
-
-if __name__ == "__main__":
-    main()

@@ -14,13 +14,18 @@ from lockgate.gpu.values import Reason, Unread
 
 SONAME: Final = "libnvidia-ml.so.1"
 FOLDERS: Final = (
-    "usr/lib64",
-    "usr/lib/x86_64-linux-gnu",
+    "usr/lib/x86_64-linux-gnu",  # Debian, Ubuntu
     "usr/lib/aarch64-linux-gnu",
+    "usr/lib64",  # Red Hat, SUSE, Amazon
     "lib64",
+    "usr/lib",  # Arch
     "lib/x86_64-linux-gnu",
     "lib/aarch64-linux-gnu",
-    "usr/lib",
+    "usr/lib/x86_64-linux-gnu/nvidia/current",  # Debian's own packages
+    "usr/lib/aarch64-linux-gnu/nvidia/current",
+    "usr/local/nvidia/lib64",  # Google's COS
+    "opt/nvidia/lib64",
+    "home/kubernetes/bin/nvidia/lib64",
     "usr/lib/wsl/lib",
 )
 

@@ -1,0 +1,139 @@
+"""`nvidia-device-plugin`: reads its settings, runs the agent, ends on SIGTERM; SIGHUP reads the settings again."""
+
+import asyncio
+import gc
+import logging
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from lockgate.agents.device_plugin.agent import Agent, Ending, Places
+from lockgate.agents.device_plugin.settings import Settings, SettingsError, read_settings
+from lockgate.agents.driver_ready import read_driver_ready
+from lockgate.agents.node_state import Publisher
+from lockgate.model.node_state import DevicesState
+
+_log = logging.getLogger("lockgate.device_plugin")
+HOST: Final = Path("/host")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run until stopped; 0 after a clean stop, 1 when there is no driver (FAIL_ON_INIT_ERROR), 2 for bad settings."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 100)
+    arguments = sys.argv[1:] if argv is None else list(argv)
+    try:
+        source = _Source(arguments, os.environ)
+    except SettingsError as error:
+        _log.error("%s", error)
+        return 2
+    ending = asyncio.run(_run(source))
+    if ending is Ending.NEW_DRIVER:
+        _log.info("the driver root holds another driver now: starting again with it")
+        os.execv(sys.executable, sys.orig_argv)
+    return 1 if ending is Ending.NO_DRIVER else 0
+
+
+class _Source:
+    """The settings, and whether they have changed: the configuration file is compared by content, since an edited
+    ConfigMap reaches the pod without any signal (gpu-operator#1144)."""
+
+    def __init__(self, argv: Sequence[str], environ: Mapping[str, str]) -> None:
+        self._argv = argv
+        self._environ = environ
+        self._asked = False
+        self._content = b""
+        self.settings = self._read()
+
+    def ask(self) -> None:
+        """Read again at the next look, changed or not."""
+        self._asked = True
+
+    def reload(self) -> Settings | None:
+        """The new settings; None while nothing changed, or while they cannot be used: then the old ones stay."""
+        if not self._asked and self._text() == self._content:
+            return None
+        self._asked = False
+        try:
+            self.settings = self._read()
+        except SettingsError as error:
+            self._content = self._text()
+            _log.error("%s; the former configuration stays in force", error)
+            return None
+        return self.settings
+
+    def _read(self) -> Settings:
+        settings = read_settings(self._argv, {**read_driver_ready(), **self._environ})
+        for warning in settings.warnings:
+            _log.warning("%s", warning)
+        self._path = settings.config_file
+        self._content = self._text()
+        return settings if settings.dev_root else msgspec.structs.replace(settings, dev_root=_dev_root(settings))
+
+    def _text(self) -> bytes:
+        try:
+            return self._path.read_bytes() if self._path else b""
+        except OSError:
+            return self._content  # gone for a moment, as when a ConfigMap's link is renewed
+
+
+def _dev_root(settings: Settings) -> str:
+    """The driver root, as in NVIDIA's plugin, when it holds the device nodes; else the host's own root."""
+    inside = settings.driver_root_ctr / "dev/nvidiactl"
+    return settings.driver_root if inside.exists() else "/"
+
+
+def _places(settings: Settings) -> Places:
+    """Where this container sees the host's device nodes."""
+    if settings.dev_root_ctr:
+        return Places(dev_root=Path(settings.dev_root_ctr))
+    if settings.dev_root == settings.driver_root != "/":
+        return Places(dev_root=settings.driver_root_ctr)
+    return Places(dev_root=HOST if (HOST / "dev").is_dir() else Path("/"))
+
+
+async def _run(source: _Source) -> Ending:
+    settings = source.settings
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
+    async with _publishing() as publish:
+        agent = Agent(settings, _places(settings), publish, reload=source.reload)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
+            loop.add_signal_handler(number, stop.set)
+        loop.add_signal_handler(signal.SIGHUP, _read_again, source, agent)
+        ending = await agent.run(stop)
+    if ending is Ending.NO_DRIVER:
+        _log.error(
+            "no driver, so no device can be advertised (driver root %s, in this container %s). "
+            "Ending, since FAIL_ON_INIT_ERROR is true; with false this waits for the driver.",
+            settings.driver_root,
+            settings.driver_root_ctr,
+        )
+    return ending
+
+
+def _read_again(source: _Source, agent: Agent) -> None:
+    source.ask()
+    agent.wake()
+
+
+@asynccontextmanager
+async def _publishing() -> AsyncIterator[Callable[[DevicesState], None]]:
+    """Where the state goes: to GPUNodeState when the pod knows its node, else nowhere."""
+    node = os.environ.get("NODE_NAME", "")
+    if not node:
+        _log.warning("NODE_NAME is not set: the node's device state is not published")
+        yield lambda state: None
+        return
+    async with Publisher(node=node, agent="device-plugin") as publisher:
+        yield lambda state: publisher.publish(devices=state)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,42 @@
+"""The device plugin's own CDI specification: written when devices or driver change, removed with the last device."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from lockgate.agents.device_plugin.devices import PluginDevice
+from lockgate.apply.files import remove_file, write_file
+from lockgate.cdi.build import Gpu, Place, plugin_spec
+from lockgate.cdi.render import file_name, render_json
+from lockgate.host.driver_root import DriverNotFoundError, find
+from lockgate.model.names import CDI_PLUGIN
+
+FOLDER: Final = Path("/var/run/cdi")
+
+
+class CDIFileError(Exception):
+    """The specification could not be written; the text says what stood in the way."""
+
+
+def write_cdi_file(
+    folder: Path, driver_root_ctr: Path, devices: Iterable[PluginDevice], present: frozenset[str], place: Place
+) -> bool:
+    """Bring the file up to date; whether it changed. `present`: the device nodes of the host. Raises CDIFileError."""
+    path = folder / file_name(CDI_PLUGIN, "json")
+    gpus = [Gpu(index=device.index, uuid=device.id, nodes=device.nodes) for device in devices]
+    try:
+        if not gpus:
+            return remove_file(path)
+        return write_file(path, render_json(plugin_spec(find(driver_root_ctr), gpus, present, place)))
+    except (OSError, DriverNotFoundError) as error:
+        raise CDIFileError(f"{path}: the CDI specification cannot be written: {error}") from error
+
+
+def device_nodes(root: Path) -> frozenset[str]:
+    """NVIDIA's device nodes below a root that holds `dev/`, as paths from it; those that a driver offers now."""
+    found = []
+    for folder in ("dev", "dev/nvidia-caps"):
+        directory = root / folder
+        names = sorted(entry.name for entry in directory.iterdir()) if directory.is_dir() else []
+        found += [f"/{folder}/{name}" for name in names if name.startswith("nvidia") and name != "nvidia-caps"]
+    return frozenset(found)

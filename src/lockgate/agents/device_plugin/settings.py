@@ -1,0 +1,193 @@
+"""The device plugin's settings, under NVIDIA's flags, variables and configuration keys.
+
+Source: k8s-device-plugin 0.20. Known and without effect here: MPS_ROOT, NVIDIA_CDI_HOOK_PATH (there are no hooks),
+GDS_ENABLED, MOFED_ENABLED, GDRCOPY_ENABLED, IMEX_CHANNEL_IDS, DEVICE_DISCOVERY_STRATEGY (always NVML).
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from lockgate.agents.device_plugin.health import Policy, parse_policy
+from lockgate.agents.options import Option, SettingsError, one_of, parse_bool, read_options
+from lockgate.agents.plugin_config import read_config
+from lockgate.agents.sharing import Sharing, parse_sharing
+from lockgate.model.names import PLUGIN_SOCKETS
+
+STRATEGIES: Final = ("envvar", "volume-mounts", "cdi-annotations", "cdi-cri")
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """What the plugin was told. Roots ending in `_ctr` are paths in this container, the others on the host.
+
+    `kubelet_socket` None: serve, but never register. Empty roots were not given.
+    """
+
+    mig_strategy: str = "none"
+    fail_on_init_error: bool = True
+    driver_root: str = "/"
+    dev_root: str = ""
+    driver_root_ctr: Path = Path("/driver-root")
+    dev_root_ctr: str = ""
+    list_strategies: tuple[str, ...] = ("envvar",)
+    id_strategy: str = "uuid"
+    pass_device_specs: bool = False
+    kubelet_socket: Path | None = Path(PLUGIN_SOCKETS, "kubelet.sock")
+    cdi_annotation_prefix: str = "cdi.k8s.io/"
+    allocation_policy: str = "distributed"
+    config_file: Path | None = None
+    sharing: Sharing = Sharing()
+    policy: Policy = Policy()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def uses_cdi(self) -> bool:
+        """Whether a CDI specification must be there for a container to get its device."""
+        return any(strategy.startswith("cdi-") for strategy in self.list_strategies)
+
+
+def _parse_strategies(value: object) -> tuple[str, ...]:
+    """A comma list; in the configuration file a list, or one word."""
+    words = [str(word) for word in value] if isinstance(value, list) else str(value).split(",")
+    chosen = tuple(dict.fromkeys(word.strip() for word in words if word.strip()))
+    for word in chosen:
+        if word not in STRATEGIES:
+            raise ValueError(f"invalid strategy: {word} (expected some of {', '.join(STRATEGIES)})")
+    if not chosen:
+        raise ValueError(f"no strategy (expected some of {', '.join(STRATEGIES)})")
+    return chosen
+
+
+def _parse_socket(value: object) -> Path | None:
+    return Path(str(value)) if value else None
+
+
+_CONFIG_FILE: Final = Option(name="config_file", flags=("config-file",), env=("CONFIG_FILE",), parse=_parse_socket)
+_DEFAULT: Final = Settings()
+OPTIONS: Final = (
+    _CONFIG_FILE,
+    Option(
+        name="mig_strategy",
+        flags=("mig-strategy",),
+        env=("MIG_STRATEGY",),
+        path=("flags", "migStrategy"),
+        default=_DEFAULT.mig_strategy,
+        parse=one_of("none", "single", "mixed"),
+    ),
+    Option(
+        name="fail_on_init_error",
+        flags=("fail-on-init-error",),
+        env=("FAIL_ON_INIT_ERROR",),
+        path=("flags", "failOnInitError"),
+        default=_DEFAULT.fail_on_init_error,
+        parse=parse_bool,
+    ),
+    Option(
+        name="driver_root",
+        flags=("driver-root", "nvidia-driver-root"),
+        env=("NVIDIA_DRIVER_ROOT",),
+        path=("flags", "nvidiaDriverRoot"),
+        default=_DEFAULT.driver_root,
+    ),
+    Option(
+        name="dev_root",
+        flags=("dev-root", "nvidia-dev-root"),
+        env=("NVIDIA_DEV_ROOT",),
+        path=("flags", "nvidiaDevRoot"),
+        default=_DEFAULT.dev_root,
+    ),
+    Option(
+        name="driver_root_ctr",
+        flags=("driver-root-ctr-path", "container-driver-root"),
+        env=("DRIVER_ROOT_CTR_PATH", "CONTAINER_DRIVER_ROOT"),
+        path=("flags", "plugin", "containerDriverRoot"),
+        default=_DEFAULT.driver_root_ctr,
+        parse=Path,
+    ),
+    Option(name="dev_root_ctr", env=("DEV_ROOT_CTR_PATH",), default=_DEFAULT.dev_root_ctr),
+    Option(
+        name="list_strategies",
+        flags=("device-list-strategy",),
+        env=("DEVICE_LIST_STRATEGY",),
+        path=("flags", "plugin", "deviceListStrategy"),
+        default=_DEFAULT.list_strategies,
+        parse=_parse_strategies,
+    ),
+    Option(
+        name="id_strategy",
+        flags=("device-id-strategy",),
+        env=("DEVICE_ID_STRATEGY",),
+        path=("flags", "plugin", "deviceIDStrategy"),
+        default=_DEFAULT.id_strategy,
+        parse=one_of("uuid", "index"),
+    ),
+    Option(
+        name="pass_device_specs",
+        flags=("pass-device-specs",),
+        env=("PASS_DEVICE_SPECS",),
+        path=("flags", "plugin", "passDeviceSpecs"),
+        default=_DEFAULT.pass_device_specs,
+        parse=parse_bool,
+    ),
+    Option(
+        name="kubelet_socket",
+        flags=("kubelet-socket",),
+        env=("KUBELET_SOCKET",),
+        default=_DEFAULT.kubelet_socket,
+        parse=_parse_socket,
+        empty_counts=True,
+    ),
+    Option(
+        name="cdi_annotation_prefix",
+        flags=("cdi-annotation-prefix",),
+        env=("CDI_ANNOTATION_PREFIX",),
+        path=("flags", "plugin", "cdiAnnotationPrefix"),
+        default=_DEFAULT.cdi_annotation_prefix,
+    ),
+    Option(
+        name="allocation_policy",
+        flags=("shared-devices-allocation-policy",),
+        env=("SHARED_DEVICES_ALLOCATION_POLICY",),
+        path=("flags", "plugin", "sharedDevicesAllocationPolicy"),
+        default=_DEFAULT.allocation_policy,
+        parse=one_of("distributed", "packed"),
+    ),
+    # Accepted, without effect:
+    Option(name="hook_path", flags=("nvidia-cdi-hook-path", "nvidia-ctk-path")),
+    Option(name="mps_root", flags=("mps-root",)),
+    Option(name="discovery", flags=("device-discovery-strategy",)),
+    Option(name="gds", flags=("gds-enabled",), parse=parse_bool),
+    Option(name="mofed", flags=("mofed-enabled",), parse=parse_bool),
+    Option(name="gdrcopy", flags=("gdrcopy-enabled",), parse=parse_bool),
+)
+_WITHOUT_EFFECT: Final = ("GDS_ENABLED", "MOFED_ENABLED", "GDRCOPY_ENABLED", "IMEX_CHANNEL_IDS", "IMEX_REQUIRED")
+
+
+def read_settings(argv: Sequence[str], environ: Mapping[str, str]) -> Settings:
+    """The settings of this process; reads the configuration file. Raises SettingsError."""
+    path = read_options(OPTIONS, argv, environ, {})["config_file"]
+    file, warnings = read_config(path) if path else ({}, ())
+    values = read_options(OPTIONS, argv, environ, file)
+    sharing = parse_sharing(file)
+    policy, policy_warnings = parse_policy(
+        environ.get("DP_DISABLE_HEALTHCHECKS", ""), environ.get("DP_ENABLE_HEALTHCHECKS", "")
+    )
+    known = {name: value for name, value in values.items() if name in Settings.__struct_fields__}
+    return Settings(
+        **known,
+        sharing=sharing,
+        policy=policy,
+        warnings=(*warnings, *sharing.warnings, *policy_warnings, *_without_effect(environ, file)),
+    )
+
+
+def _without_effect(environ: Mapping[str, str], file: Mapping[str, Any]) -> list[str]:
+    asked = [f"{name}={environ[name]}" for name in _WITHOUT_EFFECT if environ.get(name, "") not in ("", "false", "[]")]
+    if file.get("resources"):
+        asked.append("resources: custom resource names")
+    return [f"{what}: not supported by this device plugin, and ignored" for what in asked]
+
+
+__all__ = ["OPTIONS", "STRATEGIES", "Settings", "SettingsError", "read_settings"]

@@ -1,0 +1,40 @@
+"""The plugin's section of GPUNodeState: what it handed to the kubelet, and why a device is not healthy."""
+
+from collections.abc import Iterable
+
+from lockgate.agents.device_plugin.devices import PluginDevice, slots
+from lockgate.agents.device_plugin.health import Health
+from lockgate.agents.sharing import Sharing
+from lockgate.model.node_state import Device, DevicesState
+
+
+def describe(
+    devices: tuple[PluginDevice, ...], sharing: Sharing, health: Health, blocked: str, message: str, registered: bool
+) -> DevicesState:
+    """The state to publish. `blocked`: why no device at all may be handed out; empty when they may."""
+    advertised = slots(devices, sharing)
+    return DevicesState(
+        devices=tuple(_describe(device, sharing, health, blocked) for device in devices),
+        resources={resource: len(units) for resource, units in sorted(advertised.items())},
+        replicas=_replicas(devices, sharing),
+        registered=registered,
+        message=message,
+    )
+
+
+def _describe(device: PluginDevice, sharing: Sharing, health: Health, blocked: str) -> Device:
+    sickness = health.get(device.id)
+    reason = sickness.reason if sickness else blocked
+    return Device(
+        uuid=device.id,
+        index=device.index,
+        product=device.product,
+        memory_mib=device.memory_mib,
+        resource=sharing.of(device.resource).advertised,
+        healthy=not reason,
+        reason=reason,
+    )
+
+
+def _replicas(devices: Iterable[PluginDevice], sharing: Sharing) -> int:
+    return max((sharing.of(device.resource).replicas for device in devices), default=1)
