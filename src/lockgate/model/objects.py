@@ -200,14 +200,25 @@ class HostPathSource(Object, frozen=True):
     path: str = ""
 
 
+class EphemeralSource(Object, frozen=True):
+    """A generic ephemeral volume: the claim is named after pod and volume."""
+
+
 class Volume(Object, frozen=True):
     name: str = ""
     persistent_volume_claim: PersistentVolumeClaimSource | None = None
     host_path: HostPathSource | None = None
+    ephemeral: EphemeralSource | None = None
 
 
 class SchedulingGate(Object, frozen=True):
     name: str = ""
+
+
+class PodResourceClaim(Object, frozen=True):
+    name: str = ""
+    resource_claim_name: str = ""
+    resource_claim_template_name: str = ""
 
 
 class TopologySpreadConstraint(Object, frozen=True):
@@ -227,6 +238,7 @@ class PodSpec(Object, frozen=True):
     runtime_class_name: str | None = None
     priority_class_name: str = ""
     priority: int | None = None
+    preemption_policy: str = ""
     service_account_name: str = ""
     node_selector: Labels = {}
     tolerations: tuple[Toleration, ...] = ()
@@ -237,6 +249,7 @@ class PodSpec(Object, frozen=True):
     resources: ResourceRequirements | None = None
     volumes: tuple[Volume, ...] = ()
     scheduling_gates: tuple[SchedulingGate, ...] = ()
+    resource_claims: tuple[PodResourceClaim, ...] = ()
     topology_spread_constraints: tuple[TopologySpreadConstraint, ...] = ()
     restart_policy: str = ""
     host_network: bool = False
@@ -427,6 +440,24 @@ class ResourceQuotaStatus(Object, frozen=True):
 class ResourceQuota(Resource, frozen=True):
     spec: ResourceQuotaSpec = ResourceQuotaSpec()
     status: ResourceQuotaStatus = ResourceQuotaStatus()
+
+
+class StorageClass(Resource, frozen=True):
+    provisioner: str = ""
+    volume_binding_mode: str = ""
+
+
+class VolumeNodeAffinity(Object, frozen=True):
+    required: NodeSelector | None = None
+
+
+class PersistentVolumeSpec(Object, frozen=True):
+    node_affinity: VolumeNodeAffinity | None = None
+    storage_class_name: str = ""
+
+
+class PersistentVolume(Resource, frozen=True):
+    spec: PersistentVolumeSpec = PersistentVolumeSpec()
 
 
 class NamespaceStatus(Object, frozen=True):

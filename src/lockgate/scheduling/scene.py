@@ -1,0 +1,106 @@
+"""A cluster at one moment as the scheduler looks at it: each node with the pods that count against it."""
+
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from lockgate.model.objects import Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass
+from lockgate.scheduling.node_fit import Room, pods_by_node, room
+
+PodKey = tuple[str, str]
+
+
+class NodeView(msgspec.Struct, frozen=True, kw_only=True):
+    """One node, the pods on it that are not finished, and its arithmetic."""
+
+    node: Node
+    pods: tuple[Pod, ...]
+    room: Room
+
+    @property
+    def name(self) -> str:
+        return self.node.name
+
+
+class Storage(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of volumes: claims by namespace and name, volumes and classes by name."""
+
+    claims: Mapping[PodKey, PersistentVolumeClaim] = {}
+    volumes: Mapping[str, PersistentVolume] = {}
+    classes: Mapping[str, StorageClass] = {}
+
+
+class Scene(msgspec.Struct, frozen=True, kw_only=True):
+    """All nodes by name. `namespaces` holds their labels; `storage` is None when volumes are not known."""
+
+    nodes: Mapping[str, NodeView]
+    namespaces: Mapping[str, Mapping[str, str]] = {}
+    storage: Storage | None = None
+
+    def with_node(self, view: NodeView) -> "Scene":
+        """The scene with one node replaced or added."""
+        return msgspec.structs.replace(self, nodes={**self.nodes, view.name: view})
+
+    def with_pod(self, pod: Pod, node: str) -> "Scene":
+        """The scene after the pod is bound to a node that is in it."""
+        return self.with_node(view_with_pod(self.nodes[node], pod))
+
+    def without_pods(self, gone: Iterable[PodKey]) -> "Scene":
+        """The scene after these pods (namespace, name) have left their nodes."""
+        keys = frozenset(gone)
+        left = {name: _without(view, keys) for name, view in self.nodes.items()}
+        return msgspec.structs.replace(self, nodes=left)
+
+    def without_node(self, name: str) -> "Scene":
+        """The scene without one node and the pods on it."""
+        return msgspec.structs.replace(self, nodes={n: view for n, view in self.nodes.items() if n != name})
+
+
+def scene(
+    nodes: Iterable[Node],
+    pods: Iterable[Pod],
+    namespaces: Iterable[Namespace] = (),
+    storage: Storage | None = None,
+) -> Scene:
+    """Put a moment together; pods that have no node, or are finished, are left out."""
+    by_node = pods_by_node(pods)
+    return Scene(
+        nodes={node.name: node_view(node, by_node.get(node.name, ())) for node in nodes},
+        namespaces={namespace.name: namespace.metadata.labels for namespace in namespaces},
+        storage=storage,
+    )
+
+
+def storage(
+    claims: Iterable[PersistentVolumeClaim],
+    volumes: Iterable[PersistentVolume] = (),
+    classes: Iterable[StorageClass] = (),
+) -> Storage:
+    """What is known of volumes, by name."""
+    return Storage(
+        claims={(claim.namespace, claim.name): claim for claim in claims},
+        volumes={volume.name: volume for volume in volumes},
+        classes={each.name: each for each in classes},
+    )
+
+
+def node_view(node: Node, pods_here: Iterable[Pod]) -> NodeView:
+    """One node with the pods on it, added up."""
+    pods = tuple(pods_here)
+    return NodeView(node=node, pods=pods, room=room(node, pods))
+
+
+def view_with_pod(view: NodeView, pod: Pod) -> NodeView:
+    """The node after one more pod is bound to it."""
+    bound = msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, node_name=view.name))
+    return node_view(view.node, (*view.pods, bound))
+
+
+def key(pod: Pod) -> PodKey:
+    """What names a pod in the cluster: namespace and name."""
+    return pod.namespace, pod.name
+
+
+def _without(view: NodeView, keys: frozenset[PodKey]) -> NodeView:
+    left = tuple(pod for pod in view.pods if key(pod) not in keys)
+    return view if len(left) == len(view.pods) else node_view(view.node, left)
