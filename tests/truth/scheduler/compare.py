@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import msgspec
 
@@ -73,9 +73,17 @@ class Judge:
     """The scheduler's answers to pods, read from one watch on all pods."""
 
     def __init__(self, client: Client) -> None:
-        self._client = client
         self._changes: queue.Queue[Json] = queue.Queue()
-        threading.Thread(target=self._read, daemon=True).start()
+        self._watch = client.watch("/api/v1/pods?watch=1&timeoutSeconds=86400")
+        self._reader = threading.Thread(target=self._read, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._reader.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._watch.stop()
+        self._reader.join()
 
     def answer(self, uid: str) -> Json:
         """The pod as it is once it has a node, or the condition that says why not."""
@@ -90,8 +98,7 @@ class Judge:
         raise TimeoutError(f"the scheduler did not answer for pod {uid} within {_ANSWER_WITHIN:.0f} s")
 
     def _read(self) -> None:
-        stream = self._client.watch("/api/v1/pods?watch=1&allowWatchBookmarks=false&timeoutSeconds=86400")
-        for line in stream:
+        for line in self._watch.lines():
             event = json.loads(line)
             if event["type"] in ("ADDED", "MODIFIED"):
                 self._changes.put(event["object"])
@@ -125,14 +132,14 @@ def prepare(client: Client) -> None:
 
 def run(client: Client, seed: int, pods: int, say: Callable[[str], None]) -> Tally:
     """Try that many pods, in worlds of a few dozen each; returns the tally with every difference."""
-    judge, maker, tally = Judge(client), Maker(seed), Tally()
-    while tally.pods < pods:
-        world = maker.world()
-        build(client, world)
-        time.sleep(_SETTLE)
-        tally = _try_pods(client, judge, maker, seed, tally, min(40, pods - tally.pods))
-        clear(client)
-        say(f"{tally.pods} pods, {tally.pairs} pairs, {len(tally.differences)} differences")
+    maker, tally = Maker(seed), Tally()
+    with Judge(client) as judge:
+        while tally.pods < pods:
+            build(client, maker.world())
+            time.sleep(_SETTLE)
+            tally = _try_pods(client, judge, maker, seed, tally, min(40, pods - tally.pods))
+            clear(client)
+            say(f"{tally.pods} pods, {tally.pairs} pairs, {len(tally.differences)} differences")
     return tally
 
 

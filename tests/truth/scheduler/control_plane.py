@@ -49,14 +49,41 @@ class Client:
             self._connection = self._connect()
             raise
 
-    def watch(self, path: str) -> http.client.HTTPResponse:
-        """A watch on a connection of its own; one JSON document a line."""
+    def watch(self, path: str) -> "Watch":
+        """A watch on a connection of its own."""
         connection = self._connect()
         connection.request("GET", path, headers={"Authorization": f"Bearer {_TOKEN}"})
-        return connection.getresponse()
+        return Watch(connection)
+
+    def close(self) -> None:
+        """Close the connection that requests share."""
+        self._connection.close()
 
     def _connect(self) -> http.client.HTTPSConnection:
         return http.client.HTTPSConnection("127.0.0.1", self._port, context=self._context, timeout=60)
+
+
+class Watch:
+    """A response that goes on: one JSON document a line until it is stopped."""
+
+    def __init__(self, connection: http.client.HTTPSConnection) -> None:
+        self._connection = connection
+        self._response = connection.getresponse()
+
+    def lines(self) -> Iterator[bytes]:
+        """The documents as they come; ends when `stop` is called, from another thread."""
+        try:
+            yield from self._response
+        except (OSError, http.client.HTTPException, ValueError):
+            return
+        finally:
+            self._response.close()
+            self._connection.close()
+
+    def stop(self) -> None:
+        """End the reader's wait."""
+        if self._connection.sock is not None:
+            self._connection.sock.shutdown(socket.SHUT_RDWR)
 
 
 @contextmanager
@@ -67,6 +94,7 @@ def control_plane() -> Iterator[Client]:
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         port, authority = _start(folder, stack)
         client = Client(port, authority)
+        stack.callback(client.close)
         _wait_ready(client, folder)
         yield client
 
