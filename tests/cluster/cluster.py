@@ -61,6 +61,11 @@ class Cluster:
         self._keeper.wait(timeout=60)
         self._keeper.stdout.close()
 
+    @property
+    def keeper_pid(self) -> int:
+        """The process that owns the cluster and removes it."""
+        return self._keeper.pid
+
     def _start(self, built: programs.Programs) -> None:
         spec = Spec(
             nodes=self._wanted,

@@ -20,9 +20,9 @@ def pytest_runtest_makereport(
     """Add the bundle's path to the report of a failed test."""
     report = yield
     if report.failed and call.when != "teardown":
-        for name, cluster in getattr(item, "funcargs", {}).items():
-            if isinstance(cluster, Cluster):
-                report.sections.append((f"bundle of {name}", keep_bundle(cluster, item.nodeid)))
+        values = getattr(item, "funcargs", {}).values()
+        for cluster in {id(value): value for value in values if isinstance(value, Cluster)}.values():
+            report.sections.append(("bundle", keep_bundle(cluster, item.nodeid)))
     return report
 
 

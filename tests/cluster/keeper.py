@@ -33,7 +33,7 @@ from tests.cluster.programs import Programs
 from tests.cluster.spec import ControlPlan, Failed, NodePlan, Spec, Started
 from tests.cluster.supervisor_client import Supervisor
 
-PREFIX = "lockgate-"
+PREFIX = "lockgate-cluster-"
 _IMPORT = """
 until ctr version >/dev/null 2>&1; do sleep 0.1; done
 for tar; do ctr -n k8s.io image import "$tar"; done
@@ -54,8 +54,7 @@ class Keeper:
 
     def start(self) -> Started:
         """Start every process and return when the API server is ready and each kubelet has been started."""
-        self._folder.mkdir(mode=0o700)
-        self._lock = hold(self._folder)
+        make_held(self._folder)
         cgroups.make(self._name, [node.name for node in self._spec.nodes])
         control = self._start_control()
         nodes = {node.name: self._start_node(index) for index, node in enumerate(self._spec.nodes)}
@@ -171,8 +170,16 @@ def wait_for(path: Path, log: Path, timeout: float = 30.0) -> None:
         time.sleep(0.02)
 
 
+def make_held(folder: Path) -> None:
+    """Make a cluster's folder, locked for as long as this process lives; no `sweep` ever sees it unlocked."""
+    unseen = folder.with_name(f".{folder.name}")
+    unseen.mkdir(mode=0o700)
+    hold(unseen)
+    unseen.rename(folder)
+
+
 def hold(folder: Path) -> int:
-    """Lock a cluster's folder for as long as this process lives."""
+    """Lock a cluster's folder and return the lock's descriptor; OSError when a living process holds it."""
     descriptor = os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o600)
     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     return descriptor
@@ -180,18 +187,17 @@ def hold(folder: Path) -> int:
 
 def sweep(base: Path) -> list[str]:
     """Remove folders and cgroups of clusters whose keeper was killed; returns their names."""
-    living, dead = set(), set()
-    for folder in base.glob(f"{PREFIX}??????"):
+    dead = []
+    for folder in sorted(base.glob(f"{PREFIX}??????")):
         try:
-            os.close(hold(folder))
-            dead.add(folder.name)
-        except OSError:
-            living.add(folder.name)
-    dead |= cgroups.names(f"{PREFIX}??????") - living
-    for name in dead:
-        cgroups.remove(name)
-        shutil.rmtree(base / name, ignore_errors=True)
-    return sorted(dead)
+            lock = hold(folder)
+        except OSError:  # its keeper lives
+            continue
+        cgroups.remove(folder.name)
+        shutil.rmtree(folder, ignore_errors=True)  # last, so that what it names is never left without it
+        os.close(lock)
+        dead.append(folder.name)
+    return dead
 
 
 def main() -> NoReturn:

@@ -22,13 +22,18 @@ async def serve(listener: socket.socket, host: str, port: int) -> None:
         except OSError:  # the API server is not there yet: its client sees a closed connection and tries again
             writer.close()
             return
-        await asyncio.gather(_pour(reader, far_writer), _pour(far_reader, writer))
+        try:
+            await asyncio.gather(_pour(reader, far_writer), _pour(far_reader, writer))
+        finally:
+            far_writer.close()
+            writer.close()
 
     server = await asyncio.start_server(carry, sock=listener)
     await server.serve_forever()
 
 
 async def _pour(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Carry one direction until its end of file, which is passed on; a broken connection is closed on both sides."""
     with contextlib.suppress(OSError):
         while data := await reader.read(_CHUNK):
             writer.write(data)

@@ -43,7 +43,7 @@ class Programs:
     def containerd(self, release: str) -> Path:
         """The folder with containerd, its shim and ctr of a release family, for example "1.7"."""
         if release not in CONTAINERD:
-            raise KeyError(f'no containerd "{release}" in the table; there is {", ".join(CONTAINERD)}')
+            raise ValueError(f'no containerd "{release}" in the table; there is {", ".join(CONTAINERD)}')
         row, _, rest = CONTAINERD[release].partition("/")
         return self.folders[row] / rest
 
