@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from lockgate.model.objects import DaemonSet, Node, Pod
+from lockgate.model.objects import DaemonSet, Node, PersistentVolume, PersistentVolumeClaim, Pod
 
 
 def node(name: str = "gpu-1", /, *, labels: dict[str, str] | None = None, **spec: Any) -> Node:
@@ -29,3 +29,18 @@ def container(requests: dict[str, Any], name: str = "c", **fields: Any) -> dict[
 def daemonset(**spec: Any) -> DaemonSet:
     """A DaemonSet whose pod template has this spec."""
     return msgspec.convert({"metadata": {"name": "ds"}, "spec": {"template": {"spec": spec}}}, DaemonSet)
+
+
+def claim(name: str, volume: str = "", storage_class: str = "", namespace: str = "default") -> PersistentVolumeClaim:
+    """A claim, bound to a volume when one is named."""
+    spec = {"volumeName": volume, "storageClassName": storage_class}
+    status = {"phase": "Bound" if volume else "Pending"}
+    body = {"metadata": {"name": name, "namespace": namespace}, "spec": spec, "status": status}
+    return msgspec.convert(body, PersistentVolumeClaim)
+
+
+def volume(name: str, labels: dict[str, str] | None = None, hosts: tuple[str, ...] = ()) -> PersistentVolume:
+    """A volume that can be reached from these hosts only, or from all."""
+    terms = [{"matchExpressions": [{"key": "host", "operator": "In", "values": list(hosts)}]}]
+    spec = {"nodeAffinity": {"required": {"nodeSelectorTerms": terms}}} if hosts else {}
+    return msgspec.convert({"metadata": {"name": name, "labels": labels or {}}, "spec": spec}, PersistentVolume)

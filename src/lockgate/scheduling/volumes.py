@@ -37,7 +37,7 @@ def rejection(pod: Pod, storage: Storage) -> Rejected | None:
     for name in claim_names(pod):
         claim = storage.claims.get((pod.namespace, name))
         if claim is None:
-            return Rejected(plugin="VolumeBinding", message=f'persistentvolumeclaim "{name}" not found')
+            return Rejected(plugin="VolumeBinding", message=_missing(pod, name))
         if message := _unusable(claim):
             return Rejected(plugin="VolumeBinding", message=message)
     if any(_must_be_bound_first(claim, storage) for claim in _claims(pod, storage)):
@@ -97,6 +97,12 @@ def is_bound(claim: PersistentVolumeClaim) -> bool:
     """Whether a claim has its volume for good."""
     completed = _BIND_COMPLETED in claim.metadata.annotations or claim.status.phase == "Bound"
     return bool(claim.spec.volume_name) and completed
+
+
+def _missing(pod: Pod, name: str) -> str:
+    if any(volume.ephemeral and f"{pod.name}-{volume.name}" == name for volume in pod.spec.volumes):
+        return f'waiting for ephemeral volume controller to create the persistentvolumeclaim "{name}"'
+    return f'persistentvolumeclaim "{name}" not found'
 
 
 def _unusable(claim: PersistentVolumeClaim) -> str:
