@@ -1,6 +1,9 @@
 """Topology spread: skew against the emptiest eligible domain."""
 
+import datetime as dt
 from typing import Any
+
+import msgspec
 
 from lockgate.scheduling.filters import place
 from lockgate.scheduling.scene import Scene, scene
@@ -63,9 +66,9 @@ def test_tainted_nodes_count_unless_told_otherwise() -> None:
     assert fitting(cluster, nodeTaintsPolicy="Honor") == ("a",)
 
 
-def test_pods_that_go_or_live_elsewhere_are_not_counted() -> None:
-    going = pod("x", nodeName="a", labels=APP)
-    other = pod("y", nodeName="a", labels=APP, namespace="other")
-    cluster = scene(zones(a="a", b="b"), [other])
-    assert fitting(cluster) == ("a", "b")
-    assert fitting(scene(zones(a="a", b="b"), [going])) == ("b",)
+def test_pods_that_end_or_live_elsewhere_are_not_counted() -> None:
+    ending = there("a")
+    metadata = msgspec.structs.replace(ending.metadata, deletion_timestamp=dt.datetime(2026, 1, 1, tzinfo=dt.UTC))
+    elsewhere = there("a", namespace="other")
+    for uncounted in (msgspec.structs.replace(ending, metadata=metadata), elsewhere):
+        assert fitting(scene(zones(a="a", b="b"), [uncounted])) == ("a", "b")
