@@ -57,6 +57,7 @@ CLUSTERPOLICIES: Final = Resource(
     names.NVIDIA_GROUP, "v1", "clusterpolicies", "ClusterPolicy", False, model.ClusterPolicy
 )
 GPUNODESTATES: Final = Resource(names.LOCKGATE_GROUP, "v1alpha1", "gpunodestates", "GPUNodeState", False, GPUNodeState)
+NODEFEATURES: Final = Resource("nfd.k8s-sigs.io", "v1alpha1", "nodefeatures", "NodeFeature", True, model.Resource)
 
 ALL: Final[tuple[Resource[Any], ...]] = (
     NODES,
@@ -78,6 +79,7 @@ ALL: Final[tuple[Resource[Any], ...]] = (
     CUSTOMRESOURCEDEFINITIONS,
     CLUSTERPOLICIES,
     GPUNODESTATES,
+    NODEFEATURES,
 )
 _BY_KIND: Final = {(resource.api_version, resource.kind): resource for resource in ALL}
 
