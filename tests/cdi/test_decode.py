@@ -1,4 +1,6 @@
-"""Bytes to documents. The full comparison with the reference library is tests/truth/cdi; here is one case of each idea."""
+"""Bytes to documents: one case of each idea; the comparison with the reference library is tests/truth/cdi."""
+
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -65,12 +67,10 @@ def test_size_and_depth_have_bounds() -> None:
     with pytest.raises(DocumentError, match="more than the"):
         parse_spec(b" " * (SIZE_LIMIT + 1))
     with pytest.raises(DocumentError, match="nested deeper"):
-        parse_spec(b"[" * 5000)
+        parse_spec(b"[" * 200 + b"]" * 200)
 
 
 @given(st.binary(max_size=300) | st.text(alphabet="{}[]:,&*!|>'\"%@`-?# \nabc0", max_size=300).map(str.encode))
 def test_any_bytes_are_a_document_or_an_error_of_ours(content: bytes) -> None:
-    try:
+    with suppress(DocumentError, InvalidSpecError):
         check_spec(parse_spec(content))
-    except (DocumentError, InvalidSpecError):
-        pass
