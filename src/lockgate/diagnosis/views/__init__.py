@@ -6,12 +6,16 @@ A view's parameters name what it needs, like a rule's; it is Missing when one of
 from collections.abc import Callable
 from typing import Any
 
+from lockgate.diagnosis.views.devices import devices
 from lockgate.diagnosis.views.gate_one import gate_one
+from lockgate.diagnosis.views.gate_two import gate_two
 from lockgate.diagnosis.views.plugin import plugin
 from lockgate.diagnosis.views.pod_events import pod_events, workload_events
 
 VIEWS: dict[str, Callable[..., Any]] = {
+    "devices": devices,
     "gate_one": gate_one,
+    "gate_two": gate_two,
     "plugin": plugin,
     "pod_events": pod_events,
     "workload_events": workload_events,

@@ -1,0 +1,86 @@
+"""Observed facts as evidence: the same fact reads the same in every finding."""
+
+from collections.abc import Iterable
+
+from lockgate.diagnosis.views.gate_one import GateOne, GateRow
+from lockgate.model.finding import Evidence
+from lockgate.model.objects import Event, Pod
+from lockgate.scheduling.messages import FailedScheduling, parse_failed_scheduling
+
+_MOST_HOLDERS = 6
+
+
+def gate_row(gate: GateOne, row: GateRow) -> Evidence:
+    """One node's arithmetic, with who holds what."""
+    return Evidence(
+        object=f"node/{row.node}",
+        field=f"status.allocatable[{gate.resource}]",
+        value=str(row.allocatable) if row.known else "absent",
+        note=row.arithmetic() + holders(row),
+    )
+
+
+def gate_rows(gate: GateOne, rows: Iterable[GateRow]) -> tuple[Evidence, ...]:
+    """The arithmetic of several nodes."""
+    return tuple(gate_row(gate, row) for row in rows)
+
+
+def holders(row: GateRow) -> str:
+    """Who holds devices on a node: `; held by a (2), b (1)`; nothing when nobody does."""
+    names = [f"{h.pod} ({h.count}{', terminating' if h.terminating else ''})" for h in row.holders]
+    more = len(names) - _MOST_HOLDERS
+    shown = ", ".join(names[:_MOST_HOLDERS]) + (f" and {more} more" if more > 0 else "")
+    return f"; held by {shown}" if shown else ""
+
+
+def asked(pod: Pod, resource: str, count: int) -> Evidence:
+    """What the pod asks for."""
+    return Evidence(object=pod_ref(pod), field=f"resources.limits[{resource}]", value=str(count))
+
+
+def pod_ref(pod: Pod) -> str:
+    """`pod/namespace/name`."""
+    return f"pod/{pod.namespace}/{pod.name}" if pod.namespace else f"pod/{pod.name}"
+
+
+def event(seen: Event) -> Evidence:
+    """An event, verbatim."""
+    ref = seen.about
+    place = f"{ref.kind.lower()}/{ref.namespace}/{ref.name}" if ref.namespace else f"{ref.kind.lower()}/{ref.name}"
+    times = seen.series.count if seen.series else seen.count
+    note = f"{times} times" if times and times > 1 else ""
+    return Evidence(object=place, field=f"event {seen.reason}", verbatim=seen.text, note=note)
+
+
+def scheduler_word(pod: Pod) -> Evidence | None:
+    """What the scheduler last wrote about the pod, verbatim: the PodScheduled condition, which outlives its events."""
+    for condition in pod.status.conditions:
+        if condition.type == "PodScheduled" and condition.status == "False" and condition.message:
+            return Evidence(
+                object=pod_ref(pod),
+                field="status.conditions[PodScheduled]",
+                verbatim=condition.message,
+                note=condition.reason,
+            )
+    return None
+
+
+def scheduler_text(pod: Pod, events: Iterable[Event]) -> tuple[Evidence | None, FailedScheduling | None]:
+    """The scheduler's latest words about the pod (condition, else event) and what they say."""
+    word = scheduler_word(pod)
+    if word is None:
+        failed = [e for e in events if e.reason == "FailedScheduling"]
+        word = event(failed[-1]) if failed else None
+    return word, parse_failed_scheduling(word.verbatim) if word else None
+
+
+def some(*evidence: Evidence | None) -> tuple[Evidence, ...]:
+    """Those that are there."""
+    return tuple(e for e in evidence if e is not None)
+
+
+def listed(names: Iterable[str], most: int = 4) -> str:
+    """`a, b and 3 more`."""
+    every = list(names)
+    more = len(every) - most
+    return ", ".join(every[:most]) + (f" and {more} more" if more > 0 else "")

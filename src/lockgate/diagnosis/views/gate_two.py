@@ -1,0 +1,171 @@
+"""Gate 2 on each node: the runtime's handlers as loaded, the files that decide them, and the CDI devices it can inject.
+
+What a node has loaded comes from its own agent (`GPUNodeState`), else from the kubelet (`status.runtimeHandlers`, since
+1.30), else from a dump; what its files say is a different question, answered from the files.
+"""
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import PurePosixPath
+
+import msgspec
+
+from lockgate.cdi.registry import DEFAULT_DIRECTORIES, Directory, load
+from lockgate.containerd.effective import Effective, resolve
+from lockgate.containerd.load import ConfigError
+from lockgate.containerd.releases import Release
+from lockgate.containerd.traps import LostHandler, lost_handlers
+from lockgate.model.facts import Missing, NodeFiles, NodeFolders, Nodes, NodeStates
+from lockgate.model.node_state import GPUNodeState, RuntimeState
+from lockgate.model.objects import Node
+
+_ROOTS = ("/etc/containerd/config.toml", "/var/lib/rancher/k3s/agent/etc/containerd/config.toml")
+_HOW = (
+    "Lockgate's toolkit agent publishes it in gpunodestates; or put the node's /etc/containerd and /etc/cdi into nodes/"
+)
+
+
+class LoadedHandlers(msgspec.Struct, frozen=True):
+    """The handlers that the node's runtime answers with, and where that was read."""
+
+    names: tuple[str, ...]
+    place: str
+    field: str
+
+
+class DefinedDevices(msgspec.Struct, frozen=True):
+    """The CDI devices that a node's specifications define, by qualified name with the file; troubles by file."""
+
+    devices: dict[str, str]
+    troubles: dict[str, str]
+    place: str
+
+
+class NodeGate:
+    """Gate 2 of one node, read from whatever is known of it."""
+
+    def __init__(self, name: str, node: Node | None, state: GPUNodeState | None, folder: NodeFiles | None) -> None:
+        self.name, self._node, self._state, self._folder = name, node, state, folder
+
+    @property
+    def runtime(self) -> RuntimeState | None:
+        """What the node's agent published of the runtime."""
+        return self._state.status.runtime if self._state else None
+
+    @cached_property
+    def loaded(self) -> LoadedHandlers | None:
+        """The handlers as loaded, or None where nothing tells."""
+        if self.runtime and self.runtime.handlers:
+            names = tuple(sorted(h.name for h in self.runtime.handlers))
+            return LoadedHandlers(names, f"gpunodestate/{self.name}", "status.runtime.handlers")
+        if self._node and self._node.status.runtime_handlers is not None:
+            # "" is the kubelet's name for the default handler.
+            names = tuple(sorted(h.name for h in self._node.status.runtime_handlers if h.name))
+            return LoadedHandlers(names, f"node/{self.name}", "status.runtimeHandlers")
+        return None
+
+    @cached_property
+    def release(self) -> Release | None:
+        """The containerd release, or None where it is another runtime or not known."""
+        texts = (
+            self.runtime.release if self.runtime and self.runtime.name in ("", "containerd") else "",
+            self._folder.outputs.get("containerd-version", "") if self._folder else "",
+            self._node.status.node_info.container_runtime_version.replace("containerd://", "") if self._node else "",
+        )
+        return next((r for r in map(_release, texts) if r is not None), None)
+
+    @cached_property
+    def files(self) -> dict[str, str]:
+        """The runtime's configuration files by path; empty where none is known, or one was cut."""
+        if self.runtime and self.runtime.files and not any(f.truncated for f in self.runtime.files):
+            return {f.path: f.text for f in self.runtime.files}
+        return self._folder_files(("/etc/containerd/", "/var/lib/rancher/"))
+
+    @property
+    def root(self) -> str:
+        """The top-level configuration file among the known files, "" when it is not there."""
+        published = self.runtime.config_path if self.runtime else ""
+        return next((path for path in (published, *_ROOTS) if path in self.files), "")
+
+    @cached_property
+    def effective(self) -> Effective | ConfigError | None:
+        """What the files amount to on the node's release; None where files or release are not known."""
+        if not self.root or self.release is None:
+            return None
+        try:
+            return resolve(self.files, self.root, self.release)
+        except ValueError:  # a release older than any family
+            return None
+
+    @cached_property
+    def lost(self) -> tuple[LostHandler, ...]:
+        """Handlers that a file defines in vain."""
+        effective = self.effective
+        return lost_handlers(effective, self.files) if isinstance(effective, Effective) else ()
+
+    @cached_property
+    def cdi(self) -> DefinedDevices | None:
+        """The CDI devices that the node can inject, or None where nothing tells."""
+        published = self._state.status.cdi if self._state else None
+        if published is not None:
+            devices = {f"{s.kind}={d}": s.path for s in published.specs if not s.error for d in s.devices}
+            troubles = {s.path: s.error for s in published.specs if s.error}
+            return DefinedDevices(devices, troubles, f"gpunodestate/{self.name}")
+        return self._cdi_from_files()
+
+    def _cdi_from_files(self) -> DefinedDevices | None:
+        if self._folder is None:
+            return None
+        directories = [_directory(self._folder.files, path) for path in DEFAULT_DIRECTORIES]
+        if not any(directory.files for directory in directories):
+            return None
+        registry = load(directories)
+        troubles = {path: "; ".join(texts) for path, texts in registry.troubles.items()}
+        return DefinedDevices({name: found.file.path for name, found in registry.devices.items()}, troubles, "")
+
+    def _folder_files(self, prefixes: tuple[str, ...]) -> dict[str, str]:
+        files = self._folder.files if self._folder else {}
+        return {path: text for path, text in files.items() if path.startswith(prefixes)}
+
+
+class GateTwo:
+    """Gate 2 of every node that anything is known of."""
+
+    def __init__(self, gates: Mapping[str, NodeGate]) -> None:
+        self._gates = gates
+
+    def on(self, node: str) -> NodeGate:
+        """The gate of a node; one that nothing is known of answers None and empty."""
+        return self._gates.get(node) or NodeGate(node, None, None, None)
+
+    @property
+    def how(self) -> str:
+        """How to get what is lacking."""
+        return _HOW
+
+
+def gate_two(nodes: Nodes | Missing, node_states: NodeStates | Missing, node_files: NodeFolders | Missing) -> GateTwo:
+    """Bring together what is known of each node's gate 2."""
+    by_node = {} if isinstance(nodes, Missing) else {n.name: n for n in nodes}
+    states = {} if isinstance(node_states, Missing) else {s.name: s for s in node_states}
+    folders = {} if isinstance(node_files, Missing) else {f.node: f for f in node_files}
+    names = {*by_node, *states, *folders}
+    return GateTwo({n: NodeGate(n, by_node.get(n), states.get(n), folders.get(n)) for n in names})
+
+
+def _release(text: str) -> Release | None:
+    try:
+        return Release.parse(text)
+    except ValueError:
+        return None
+
+
+def _directory(files: Mapping[str, str], path: str) -> Directory:
+    # /var/run is a link to /run on every node; a folder may hold either.
+    places = {path, path.removeprefix("/var")} if path.startswith("/var/run") else {path}
+    inside = {
+        PurePosixPath(name).name: text.encode()
+        for name, text in files.items()
+        if str(PurePosixPath(name).parent) in places
+    }
+    return Directory(path=path, files=inside)

@@ -1,0 +1,16 @@
+"""The rules, one a file: `rules/<area>/<fault>.py`, its cases beside it. The id is the place: `scheduling/all-held`."""
+
+import importlib
+import pkgutil
+
+from lockgate.diagnosis.rule import Rule
+
+
+def all_rules() -> tuple[Rule, ...]:
+    """Every rule of the package, in the order of ids; what a module declares with `@rule` is found, nothing is listed."""
+    found = [r for name in _modules() for r in vars(importlib.import_module(name)).values() if isinstance(r, Rule)]
+    return tuple(sorted(found, key=lambda r: r.id))
+
+
+def _modules() -> list[str]:
+    return [m.name for m in pkgutil.walk_packages(__path__, f"{__name__}.") if not m.ispkg]

@@ -1,0 +1,1 @@
+"""What the API server refused before a pod existed."""

@@ -1,0 +1,121 @@
+import re
+
+from lockgate.diagnosis.rule import Failed, Passed, rule
+from lockgate.diagnosis.seen import event, some
+from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.subject import wanted
+from lockgate.diagnosis.views.gate_one import gpu_asked
+from lockgate.model import names
+from lockgate.model.facts import Events, Missing, Pods, ResourceQuotas
+from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.objects import Workload
+
+_TEXT = re.compile(r"exceeded quota: (?P<quota>[^,\s]+), requested: (?P<rest>.+)$", re.DOTALL)
+_PART = re.compile(r"(?P<key>[^\s,=]+)=(?P<value>[^\s,]+)")
+
+
+@rule(codes=("A01",), severity=Severity.BLOCKER, stages=(Stage.NO_POD,), asks_gpu=None)
+def quota(
+    workload: Workload,
+    controllers: tuple[Workload, ...],
+    workload_events: Events | Missing,
+    resource_quotas: ResourceQuotas | Missing,
+    namespace_pods: Pods | Missing,
+) -> Failed | Passed | None:
+    """A ResourceQuota of the namespace refuses the pods.
+
+    The controller asks for a pod and the API server refuses it: the namespace may not request that much.
+
+    Why it matters: there is no pod to describe, and GPUs may be free all the while; only the controller's events tell.
+    Fix: end pods of the namespace that hold the quota, or raise it.
+    """
+    said = _said((workload, *controllers), () if isinstance(workload_events, Missing) else workload_events)
+    if said is None:
+        return None if isinstance(workload_events, Missing) else Passed("no event of its controllers names a quota")
+    evidence, text = said
+    return _failed(workload, evidence, text, resource_quotas, namespace_pods)
+
+
+def _said(owners: tuple[Workload, ...], events: Events) -> tuple[Evidence, re.Match[str]] | None:
+    """The latest words about a quota: an event, else the ReplicaFailure condition, which outlives its events."""
+    for seen in reversed(events):
+        if found := _TEXT.search(seen.text):
+            return event(seen), found
+    for owner in owners:
+        for condition in owner.status.conditions:
+            if condition.status == "True" and (found := _TEXT.search(condition.message)):
+                place = f"{owner.kind.lower()}/{owner.namespace}/{owner.name}"
+                field = f"status.conditions[{condition.type}]"
+                return Evidence(object=place, field=field, verbatim=condition.message), found
+    return None
+
+
+def _failed(
+    workload: Workload,
+    evidence: Evidence,
+    text: re.Match[str],
+    quotas: ResourceQuotas | Missing,
+    pods: Pods | Missing,
+) -> Failed:
+    name = text["quota"]
+    requested, used, limited = _amounts(text["rest"])
+    keys = [k for k, v in requested.items() if k in limited]
+    key = next((k for k in keys if names.GPU_PREFIX in k), keys[0] if keys else "")
+    has = workload.status.replicas
+    return Failed(
+        about=f"resourcequota/{workload.namespace}/{name}",
+        summary=(
+            f"{workload.kind} {workload.name} has {has} of {wanted(workload)} pods: quota {name} allows {limited.get(key, '?')} "
+            f"{key}, {used.get(key, '?')} in use, and one more pod asks for {requested.get(key, '?')}."
+        ),
+        evidence=(evidence, *_quota(workload.namespace, name, key, quotas), *some(_holders(workload, pods))),
+        remedy=(
+            Remedy(
+                "See what the quota allows and who uses it",
+                f"kubectl describe quota -n {workload.namespace} {name}",
+                Risk.NONE,
+            ),
+            Remedy(
+                "End pods of the namespace that hold it, or have the quota raised",
+                f"kubectl edit quota -n {workload.namespace} {name}",
+                Risk.MEDIUM,
+            ),
+        ),
+    )
+
+
+def _amounts(rest: str) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    """`a=1, used: a=1, limited: a=1` as three maps."""
+    requested, _, tail = rest.partition(", used: ")
+    used, _, limited = tail.partition(", limited: ")
+    return _map(requested), _map(used), _map(limited)
+
+
+def _map(text: str) -> dict[str, str]:
+    return {m["key"]: m["value"] for m in _PART.finditer(text)}
+
+
+def _quota(namespace: str, name: str, key: str, quotas: ResourceQuotas | Missing) -> tuple[Evidence, ...]:
+    if isinstance(quotas, Missing):
+        return ()
+    place = f"resourcequota/{namespace}/{name}"
+    own = [q for q in quotas if q.name == name and q.namespace == namespace]
+    return tuple(
+        Evidence(
+            object=place,
+            field=f"status.hard[{key}]",
+            value=str(q.status.hard.get(key, q.spec.hard.get(key, "absent"))),
+            note=f"used {q.status.used.get(key, 'unknown')}",
+        )
+        for q in own
+    )
+
+
+def _holders(workload: Workload, pods: Pods | Missing) -> Evidence | None:
+    if isinstance(pods, Missing):
+        return None
+    alive = (p for p in pods if p.namespace == workload.namespace and p.status.phase in ("Running", "Pending"))
+    holding = sorted(p.name for p in alive if gpu_asked(p))
+    return Evidence(
+        object=f"namespace/{workload.namespace}", field="pods that ask for GPUs", value=", ".join(holding) or "none"
+    )

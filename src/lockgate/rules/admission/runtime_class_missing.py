@@ -1,0 +1,50 @@
+import re
+
+from lockgate.diagnosis.rule import Failed, Passed, rule
+from lockgate.diagnosis.seen import event, listed, some
+from lockgate.diagnosis.stage import Stage
+from lockgate.model.facts import Events, Missing, RuntimeClasses
+from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.objects import Workload
+
+_TEXT = re.compile(r'RuntimeClass "(?P<name>[^"]+)" not found')
+
+
+@rule(codes=("A03",), severity=Severity.BLOCKER, stages=(Stage.NO_POD,), asks_gpu=None)
+def runtime_class_missing(
+    workload: Workload, workload_events: Events | Missing, runtime_classes: RuntimeClasses | Missing
+) -> Failed | Passed | None:
+    """The RuntimeClass that the pods name does not exist.
+
+    The API server refuses every pod whose `runtimeClassName` names no RuntimeClass object.
+
+    Why it matters: no pod exists, so nothing shows but the controller's events. It is another fault than a handler that
+    the node lacks: there the object exists.
+    Fix: install the operator that makes the class, or drop `runtimeClassName`; GPUs reach pods by CDI without one.
+    """
+    named = workload.spec.template.spec.runtime_class_name or ""
+    events = () if isinstance(workload_events, Missing) else workload_events
+    said = next((e for e in reversed(events) if _TEXT.search(e.text)), None)
+    known = None if isinstance(runtime_classes, Missing) else [c.name for c in runtime_classes]
+    if said is None and (not named or known is None):
+        return None
+    found = _TEXT.search(said.text) if said else None
+    name = found["name"] if found else named
+    if known is not None and name in known:
+        return Passed(f"RuntimeClass {name} exists")
+    return Failed(
+        about=f"runtimeclass/{name}",
+        summary=f"{workload.kind} {workload.name} names RuntimeClass {name}; there is {listed(known) if known else 'none'}.",
+        evidence=(
+            Evidence(
+                object=f"{workload.kind.lower()}/{workload.namespace}/{workload.name}",
+                field="spec.template.spec.runtimeClassName",
+                value=named,
+            ),
+            *some(event(said) if said else None),
+        ),
+        remedy=(
+            Remedy("See which classes exist; the GPU operator makes nvidia", "kubectl get runtimeclass", Risk.NONE),
+            Remedy("Or drop runtimeClassName from the pod template: GPUs reach pods by CDI without one", "", Risk.LOW),
+        ),
+    )

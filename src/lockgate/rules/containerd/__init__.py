@@ -1,0 +1,1 @@
+"""Gate 2, the runtime: handlers and the files that decide them."""

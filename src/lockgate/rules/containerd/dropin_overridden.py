@@ -1,0 +1,122 @@
+from lockgate.containerd.effective import Effective
+from lockgate.containerd.load import ConfigError
+from lockgate.containerd.traps import Loss, LostHandler
+from lockgate.containerd.values import Origin
+from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
+from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.views.gate_two import GateTwo, NodeGate
+from lockgate.model.facts import Missing, RuntimeClasses
+from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.objects import Pod
+
+_CODES = {
+    Loss.TABLE_REPLACED: ("E02",),
+    Loss.NAME_NOT_READ: ("E08",),
+    Loss.PLUGIN_DISABLED: ("E06",),
+    Loss.FILE_NOT_LOADED: ("E04",),
+}
+_TITLES = {
+    Loss.TABLE_REPLACED: "Another containerd file takes the place of the one that defines the handler",
+    Loss.NAME_NOT_READ: "containerd does not read the section that defines the handler",
+    Loss.PLUGIN_DISABLED: "containerd's CRI plugin is switched off",
+    Loss.FILE_NOT_LOADED: "containerd does not import the file that defines the handler",
+}
+
+
+@rule(
+    codes=("E02", "E04", "E06", "E08"),
+    severity=Severity.BLOCKER,
+    stages=(Stage.CREATING,),
+    asks_gpu=None,
+    mutes=("containerd/handler-missing",),
+)
+def dropin_overridden(
+    pod: Pod, gate_two: GateTwo, runtime_classes: RuntimeClasses | Missing
+) -> Failed | Passed | Skipped | None:
+    """A configuration file defines the handler, and another one takes it away again.
+
+    Before containerd 2.0 the file that is read last replaces a plugin's table whole. A drop-in of three lines about a
+    registry is enough to remove every runtime that another drop-in defines.
+
+    Why it matters: each file looks right when it is read alone, and `containerd config dump` shows a plausible runc.
+    Fix: put both into one file, or repeat the whole table in the file that is read last, or use containerd 2.
+    """
+    handler = _handler(pod, runtime_classes)
+    if not handler:
+        return None
+    gate = gate_two.on(pod.spec.node_name)
+    if gate.loaded is not None and handler in gate.loaded.names:
+        return None
+    if gate.effective is None:
+        # What the kubelet says decides the verdict; the files only say why.
+        return Skipped(f"the containerd files of {gate.name} are not known", gate_two.how, decides=False)
+    if isinstance(gate.effective, ConfigError):
+        return _refused(gate, gate.effective)
+    lost = next((one for one in gate.lost if one.name == handler), None)
+    if lost is None:
+        return Passed(f"no file of {gate.name} defines a runtime {handler} in vain")
+    return _failed(gate, gate.effective, lost)
+
+
+def _handler(pod: Pod, classes: RuntimeClasses | Missing) -> str:
+    if not pod.spec.runtime_class_name:
+        return ""
+    known = () if isinstance(classes, Missing) else classes
+    name = pod.spec.runtime_class_name
+    return next((c.handler for c in known if c.name == name), name if isinstance(classes, Missing) else "")
+
+
+def _failed(gate: NodeGate, effective: Effective, lost: LostHandler) -> Failed:
+    winner = lost.winner
+    why = f", but {lost.loss.value}"
+    if winner and lost.loss is Loss.TABLE_REPLACED:
+        why = f"; {winner} has the same table, and containerd {gate.release} takes the later one whole"
+    return Failed(
+        about=f"node/{gate.name}",
+        codes=_CODES[lost.loss],
+        title=_TITLES[lost.loss],
+        summary=f'{lost.defined} defines runtime "{lost.name}"{why} (node {gate.name}).',
+        evidence=(
+            _line(gate, lost.defined, f'defines runtime "{lost.name}"'),
+            *((_line(gate, winner, "read later: this table replaces it"),) if winner else ()),
+            Evidence(
+                object=f"node/{gate.name}",
+                field="containerd release",
+                value=str(gate.release),
+                note=f"runtimes in effect: {', '.join(sorted(effective.handlers)) or 'none'}",
+            ),
+        ),
+        remedy=_remedies(gate, lost),
+    )
+
+
+def _remedies(gate: NodeGate, lost: LostHandler) -> tuple[Remedy, ...]:
+    if lost.loss is not Loss.TABLE_REPLACED or lost.winner is None:
+        return (
+            Remedy(f"Correct {lost.winner.file if lost.winner else lost.defined.file} on {gate.name}", "", Risk.HIGH),
+        )
+    return (
+        Remedy(
+            f"Move the settings of {lost.winner.file} into {lost.defined.file}, remove {lost.winner.file}, and restart "
+            f"containerd on {gate.name}; one node at a time",
+            f"on {gate.name}: systemctl restart containerd && containerd config dump | grep -A3 'runtimes.{lost.name}'",
+            Risk.HIGH,
+        ),
+    )
+
+
+def _refused(gate: NodeGate, error: ConfigError) -> Failed:
+    return Failed(
+        about=f"node/{gate.name}",
+        codes=(),
+        title="containerd refuses its configuration",
+        summary=f"{error} (node {gate.name}).",
+        evidence=(Evidence(file=f"{gate.name}:{error.file}", line=error.line or None, verbatim=error.message),),
+        remedy=(Remedy(f"Correct the file on {gate.name} and restart containerd", "", Risk.HIGH),),
+    )
+
+
+def _line(gate: NodeGate, origin: Origin, note: str) -> Evidence:
+    lines = gate.files.get(origin.file, "").splitlines()
+    text = lines[origin.line - 1].strip() if 0 < origin.line <= len(lines) else ""
+    return Evidence(file=f"{gate.name}:{origin.file}", line=origin.line, verbatim=text, note=note)

@@ -1,0 +1,65 @@
+from lockgate.diagnosis.rule import Failed, Passed, rule
+from lockgate.diagnosis.seen import gate_rows, listed, scheduler_word, some
+from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.views.devices import Devices
+from lockgate.diagnosis.views.gate_one import GateOne, GateRow, Obstacle
+from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.node_state import Device
+from lockgate.model.objects import Pod
+
+
+@rule(codes=("C06", "C07"), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,))
+def unhealthy(pod: Pod, gate_one: GateOne, devices: Devices) -> Failed | Passed | None:
+    """Unhealthy devices are missing: with them the pod would have its place.
+
+    Capacity counts every device, allocatable only the healthy ones; the difference is what the plugin calls unhealthy.
+
+    Why it matters: an XID error, a lost GPU or a failed health check takes a device away without any event about the pod.
+    Fix: see the reason of each device; reset or replace the GPU, or end what made it fail. Lockgate's plugin takes a device
+    back when it is well again, NVIDIA's has to be restarted.
+    """
+    gone = [r for r in gate_one.nearest_with(Obstacle.GONE) if devices.explain(r)]
+    rows = [*gate_one.nearest_with(Obstacle.UNHEALTHY), *gone]
+    if rows:
+        return _failed(pod, gate_one, rows, devices)
+    whole = [r.node for r in gate_one.rows if r.capacity and r.capacity == r.allocatable]
+    return Passed(f"capacity equals allocatable on {listed(whole)}") if whole else None
+
+
+def _failed(pod: Pod, gate: GateOne, rows: list[GateRow], devices: Devices) -> Failed:
+    row = rows[0]
+    sick = devices.unhealthy(row.node)
+    which = f": {listed(map(_device, sick))}" if sick else ". Which ones only the plugin's log on the node tells"
+    return Failed(
+        about=f"node/{row.node}" if len(rows) == 1 else "nodes",
+        codes=("C07",) if not row.allocatable else ("C06",),
+        summary=f"{row.node} has {row.capacity} {gate.resource}, {row.capacity - row.allocatable} of them unhealthy{which}.",
+        evidence=(
+            *(_seen(r.node, d) for r in rows for d in devices.unhealthy(r.node)),
+            *gate_rows(gate, rows),
+            *some(scheduler_word(pod)),
+        ),
+        remedy=(
+            Remedy(
+                f"See the kernel's word about the GPU on {row.node} (XID, NVRM)",
+                f"on {row.node}: dmesg | grep -iE 'NVRM|Xid' | tail; nvidia-smi",
+                Risk.NONE,
+            ),
+            Remedy(
+                "Read the device plugin's log on the node",
+                f"kubectl get pods -A -o wide --field-selector spec.nodeName={row.node} | grep device-plugin",
+                Risk.NONE,
+            ),
+        ),
+    )
+
+
+def _device(device: Device) -> str:
+    return f"GPU {device.index} {device.uuid} ({device.reason or 'no reason given'})"
+
+
+def _seen(node: str, device: Device) -> Evidence:
+    field = f"status.devices[{device.uuid}].healthy"
+    return Evidence(
+        object=f"gpunodestate/{node}", field=field, value="false", verbatim=device.reason, note=f"GPU {device.index}"
+    )

@@ -1,0 +1,1 @@
+"""Nodes that nobody knows to have GPUs."""

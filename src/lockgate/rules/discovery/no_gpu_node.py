@@ -1,0 +1,46 @@
+from lockgate.diagnosis.rule import Failed, Passed, rule
+from lockgate.diagnosis.seen import listed, scheduler_word, some
+from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.views.gate_one import GateOne
+from lockgate.model import names
+from lockgate.model.facts import Nodes
+from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.objects import Pod
+
+
+@rule(codes=("G01", "G02", "G03"), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,))
+def no_gpu_node(pod: Pod, gate_one: GateOne, nodes: Nodes) -> Failed | Passed | None:
+    """No node is known to have a GPU.
+
+    No node has a PCI label of node discovery, `nvidia.com/gpu.present`, or a GPU resource.
+
+    Why it matters: without the PCI label the operator deploys nothing and still says `ready`.
+    Fix: let node feature discovery run on the GPU nodes (tolerations!), or join a GPU node.
+    """
+    if gate_one.rows or pod.spec.node_name:
+        return Passed(f"{len(gate_one.rows)} GPU nodes are known: {listed(r.node for r in gate_one.rows)}")
+    discovered = [n for n in nodes if any(k.startswith(names.NFD_PREFIX) for k in n.metadata.labels)]
+    found = (
+        f"discovery has labelled {listed(n.name for n in discovered)}"
+        if discovered
+        else "discovery has labelled no node"
+    )
+    return Failed(
+        about="nodes",
+        codes=("G02", "G03") if discovered else ("G01",),
+        summary=f"None of {len(nodes)} nodes has {names.PCI_PRESENT[0]}=true or {gate_one.resource}; {found}.",
+        evidence=(
+            *(
+                Evidence(object=f"node/{n.name}", field=f"metadata.labels[{names.PCI_PRESENT[0]}]", value="absent")
+                for n in nodes[:5]
+            ),
+            *some(scheduler_word(pod)),
+        ),
+        remedy=(
+            Remedy(
+                "See which nodes discovery runs on; tainted nodes need a toleration",
+                f"kubectl get nodes -L {names.PCI_PRESENT[0]},{names.GPU_PRESENT}",
+                Risk.NONE,
+            ),
+        ),
+    )

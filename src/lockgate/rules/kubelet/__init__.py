@@ -1,0 +1,1 @@
+"""What the kubelet refused or dropped when the pod arrived."""

@@ -1,0 +1,49 @@
+from lockgate.diagnosis.rule import Failed, Passed, rule
+from lockgate.diagnosis.seen import pod_ref
+from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.views.gate_one import gpu_asked
+from lockgate.model.facts import Missing, Nodes
+from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.objects import Pod
+
+
+@rule(codes=("C20", "D12"), severity=Severity.ERROR, stages=(Stage.RUNNING, Stage.FAILED))
+def request_dropped(pod: Pod, nodes: Nodes | Missing) -> Failed | Passed | None:
+    """The pod runs without the GPU that it asks for.
+
+    The kubelet drops requests for resources that its node has never had, so a pod that was pinned there with `nodeName`
+    is admitted and gets no device.
+
+    Why it matters: everything looks right (Running, limits set), and the program finds no GPU.
+    Fix: remove `spec.nodeName` and let the scheduler choose; it only takes nodes that have the resource.
+    """
+    resource, node_name = gpu_asked(pod), pod.spec.node_name
+    if _has_device(pod, resource):
+        return Passed(f"the kubelet allocated {resource} to it")
+    node = None if isinstance(nodes, Missing) else next((n for n in nodes if n.name == node_name), None)
+    if node is None or resource in node.status.capacity or resource in node.status.allocatable:
+        return None
+    return Failed(
+        about=pod_ref(pod),
+        summary=f"It asks for {resource}; {node_name} has never advertised that, so its kubelet admitted the pod without it.",
+        evidence=(
+            Evidence(object=pod_ref(pod), field="spec.nodeName", value=node_name),
+            Evidence(object=f"node/{node_name}", field=f"status.capacity[{resource}]", value="absent"),
+            Evidence(
+                object=pod_ref(pod), field=f"status.containerStatuses.allocatedResources[{resource}]", value="absent"
+            ),
+        ),
+        remedy=(
+            Remedy("Remove spec.nodeName and make the pod anew", "", Risk.LOW),
+            Remedy(
+                "See which nodes have the resource",
+                "kubectl get nodes -o custom-columns=N:.metadata.name,GPU:.status.allocatable",
+                Risk.NONE,
+            ),
+        ),
+    )
+
+
+def _has_device(pod: Pod, resource: str) -> bool:
+    given = [s.allocated_resources or {} for s in (*pod.status.container_statuses, *pod.status.init_container_statuses)]
+    return any(str(g.get(resource, "0")) != "0" for g in given)

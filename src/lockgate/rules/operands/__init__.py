@@ -1,0 +1,1 @@
+"""Operands that do not do their work on a node."""

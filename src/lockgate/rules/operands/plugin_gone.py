@@ -1,0 +1,117 @@
+from lockgate.diagnosis.rule import Failed, Passed, rule
+from lockgate.diagnosis.seen import gate_rows, listed
+from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.views.devices import Devices
+from lockgate.diagnosis.views.gate_one import GateOne, GateRow, Obstacle
+from lockgate.diagnosis.views.plugin import Plugin, PluginOn, PluginState
+from lockgate.model.facts import Missing
+from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.objects import Pod
+
+
+@rule(
+    codes=("C04", "C03", "C05", "I01"),
+    severity=Severity.BLOCKER,
+    stages=(Stage.SCHEDULING, Stage.ADMISSION),
+    mutes=("kubelet/refused",),
+)
+def plugin_gone(pod: Pod, gate_one: GateOne, plugin: Plugin | Missing, devices: Devices) -> Failed | Passed | None:
+    """The device plugin is not serving: the kubelet lost it, or never met it.
+
+    When the connection ends, the kubelet calls every device unhealthy at once (allocatable 0) and after five minutes sets
+    capacity to 0 as well. The key stays at 0: a plugin has registered there before.
+
+    Why it matters: GPU pods that run keep running, and nothing new starts; the text is the same as for a full node.
+    Fix: find out why the plugin's pod does not run or does not register; it takes devices up again by itself.
+    """
+    rows = [r for r in gate_one.nearest_with(Obstacle.NO_RESOURCE, Obstacle.GONE) if r.known or _is_broken(plugin, r)]
+    lost = [r for r in rows if not devices.explain(r)]
+    if lost:
+        return _failed(gate_one, lost, [_on(plugin, r) for r in lost])
+    serving = [r.node for r in gate_one.rows if r.allocatable]
+    return Passed(f"a plugin serves on {listed(serving)}") if serving else None
+
+
+def _on(plugin: Plugin | Missing, row: GateRow) -> PluginOn:
+    return PluginOn(node=row.node, state=PluginState.UNKNOWN) if isinstance(plugin, Missing) else plugin.on(row.node)
+
+
+def _is_broken(plugin: Plugin | Missing, row: GateRow) -> bool:
+    return _on(plugin, row).state in (PluginState.NOT_READY, PluginState.NO_POD)
+
+
+def _failed(gate: GateOne, rows: list[GateRow], judged: list[PluginOn]) -> Failed:
+    row, on = rows[0], judged[0]
+    return Failed(
+        about=f"node/{row.node}" if len(rows) == 1 else "nodes",
+        codes=_codes(row, on),
+        title=_title(row),
+        summary=f"{row.node}: {_numbers(row)}. {_plugin(on)}",
+        evidence=(*gate_rows(gate, rows), *(e for j in judged for e in _seen(j))),
+        remedy=tuple(_remedies(on)),
+    )
+
+
+def _codes(row: GateRow, on: PluginOn) -> tuple[str, ...]:
+    if row.known:
+        return ("C04",)
+    return ("I01",) if "init container" in on.why_not or "PodInitializing" in on.why_not else ("C03",)
+
+
+def _title(row: GateRow) -> str:
+    if row.capacity:
+        return "The device plugin died: its devices are unhealthy for the kubelet"
+    return "The device plugin died more than five minutes ago" if row.known else "The device plugin does not start"
+
+
+def _numbers(row: GateRow) -> str:
+    if row.capacity:
+        return f"capacity {row.capacity} and allocatable 0, what the kubelet says in the first five minutes without a plugin"
+    if row.known:
+        return "capacity 0 with the key still there, so a plugin has registered here and is gone for more than five minutes"
+    return "the resource was never advertised"
+
+
+def _plugin(on: PluginOn) -> str:
+    match on.state:
+        case PluginState.NOT_INSTALLED:
+            return "There is no device plugin DaemonSet in the cluster."
+        case PluginState.NOT_TARGETED:
+            return f"DaemonSet {on.daemon_set} does not target the node."
+        case PluginState.NO_POD:
+            return f"DaemonSet {on.daemon_set} targets the node and has no pod there."
+        case PluginState.NOT_READY:
+            return f"Its pod {on.pod}: {on.why_not}."
+        case PluginState.RUNNING:
+            return (
+                f"Its pod {on.pod} runs: either it has lost the kubelet (it did not register again), "
+                "or it calls every device unhealthy; its log decides."
+            )
+        case PluginState.UNKNOWN:
+            return "Its pods are not among the facts; they would say why."
+
+
+def _seen(on: PluginOn) -> tuple[Evidence, ...]:
+    if on.pod:
+        value = "Ready" if on.state is PluginState.RUNNING else "not Ready"
+        return (Evidence(object=f"pod/{on.pod}", field="status", value=value, verbatim=on.why_not),)
+    if on.daemon_set:
+        place = f"daemonset/{on.daemon_set}"
+        return (
+            Evidence(object=place, field="status.desiredNumberScheduled", value=str(on.desired), note=on.state.value),
+        )
+    return ()
+
+
+def _remedies(on: PluginOn) -> list[Remedy]:
+    if on.state is PluginState.NOT_INSTALLED:
+        return [Remedy("Install a GPU operator or a device plugin", "helm install lockgate ...", Risk.MEDIUM)]
+    if not on.pod:
+        where = on.daemon_set.partition("/")[0]
+        command = f"kubectl get ds,pods -n {where} -o wide" if where else "kubectl get ds,pods -A -o wide"
+        return [Remedy(f"Look at the plugin's DaemonSet and pods on {on.node}", command, Risk.NONE)]
+    namespace, _, name = on.pod.partition("/")
+    return [
+        Remedy("Read the plugin's log", f"kubectl logs -n {namespace} {name} --all-containers --tail=50", Risk.NONE),
+        Remedy("Let it start again and register", f"kubectl delete pod -n {namespace} {name}", Risk.MEDIUM),
+    ]

@@ -1,0 +1,60 @@
+from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.seen import gate_rows, listed
+from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.views.gate_one import GateOne, Obstacle
+from lockgate.diagnosis.views.plugin import Plugin
+from lockgate.model.facts import ClusterPolicies, Missing
+from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.objects import Pod
+
+
+@rule(
+    codes=("G10",),
+    severity=Severity.BLOCKER,
+    stages=(Stage.SCHEDULING, Stage.ADMISSION),
+    mutes=("operands/plugin-gone", "kubelet/refused"),
+)
+def plugin_not_installed(
+    pod: Pod, gate_one: GateOne, plugin: Plugin, cluster_policies: ClusterPolicies | Missing
+) -> Failed | None:
+    """No device plugin is installed.
+
+    There are nodes with GPUs, and no DaemonSet that would register them with the kubelet.
+
+    Why it matters: without a plugin `nvidia.com/gpu` does not exist, and the scheduler says `Insufficient nvidia.com/gpu`.
+    Fix: install a GPU operator, or let the ClusterPolicy enable the device plugin.
+    """
+    rows = gate_one.nearest_with(Obstacle.NO_RESOURCE, Obstacle.GONE)
+    if plugin.daemon_sets or not rows or any(row.others for row in rows):
+        return None
+    policies = () if isinstance(cluster_policies, Missing) else cluster_policies
+    switched_off = [p for p in policies if _disabled(p.spec)]
+    why = "the ClusterPolicy switches it off" if switched_off else f"{len(policies)} ClusterPolicy objects exist"
+    return Failed(
+        about="daemonsets",
+        summary=f"{listed(r.node for r in rows)} have GPUs, and no DaemonSet runs a device plugin; {why}.",
+        evidence=(
+            *(
+                Evidence(object=f"clusterpolicy/{p.name}", field="spec.devicePlugin.enabled", value="false")
+                for p in switched_off
+            ),
+            *(
+                Evidence(object=f"clusterpolicy/{p.name}", field="status.state", value=p.status.state or "none")
+                for p in policies
+                if p not in switched_off
+            ),
+            *gate_rows(gate_one, rows),
+        ),
+        remedy=(
+            Remedy(
+                "See whether an operator is there and what it says",
+                "kubectl get clusterpolicies; kubectl get ds -A",
+                Risk.NONE,
+            ),
+        ),
+    )
+
+
+def _disabled(spec: dict[str, object]) -> bool:
+    section = spec.get("devicePlugin")
+    return isinstance(section, dict) and section.get("enabled") is False

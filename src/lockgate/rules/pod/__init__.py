@@ -1,0 +1,1 @@
+"""The pod itself: what it asks for, and how its containers fare."""

@@ -1,0 +1,60 @@
+from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.seen import pod_ref
+from lockgate.diagnosis.stage import Stage, statuses
+from lockgate.model.facts import Logs, Missing
+from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.objects import ContainerStatus, Pod, StateTerminated
+
+
+@rule(codes=(), severity=Severity.ERROR, stages=(Stage.FAILED,), gpu=None, fallback=True, asks_gpu=None)
+def container_failed(pod: Pod, logs: Logs | Missing) -> Failed:
+    """A container ends with an error.
+
+    Its program ended by itself; both gates were passed. Nothing that is known of GPUs explains it.
+
+    Why it matters: it may be the program's own fault or a GPU's (an XID, a driver that went away); the log tells.
+    Fix: read the container's log; look for `Xid` in the node's kernel log if it speaks of CUDA or NVML.
+    """
+    status, ended = _ended(pod)
+    name = status.name if status else "unknown"
+    words = _words(ended) if ended else (pod.status.message or pod.status.reason or "no status")
+    restarts = f", {status.restart_count} restarts" if status and status.restart_count else ""
+    previous = " --previous" if status and status.restart_count else ""
+    return Failed(
+        about=pod_ref(pod),
+        summary=f"Container {name} ended: {words}{restarts}. Whether a GPU has to do with it cannot be told from here.",
+        evidence=(
+            Evidence(
+                object=pod_ref(pod),
+                field=f"status.containerStatuses[{name}]",
+                value=words,
+                verbatim=ended.message if ended else pod.status.message,
+            ),
+            *_last_line(pod, name, logs),
+        ),
+        remedy=(
+            Remedy(
+                "Read its log", f"kubectl logs -n {pod.namespace} {pod.name} -c {name}{previous} --tail=50", Risk.NONE
+            ),
+        ),
+    )
+
+
+def _ended(pod: Pod) -> tuple[ContainerStatus | None, StateTerminated | None]:
+    for status in statuses(pod):
+        for ended in (status.state.terminated, status.last_state.terminated):
+            if ended is not None and ended.exit_code:
+                return status, ended
+    return None, None
+
+
+def _words(ended: StateTerminated) -> str:
+    return f"{ended.reason or 'Error'}, exit code {ended.exit_code}"
+
+
+def _last_line(pod: Pod, container: str, logs: Logs | Missing) -> tuple[Evidence, ...]:
+    for log in () if isinstance(logs, Missing) else logs:
+        if (log.namespace, log.pod, log.container) == (pod.namespace, pod.name, container) and log.text.strip():
+            line = log.text.strip().splitlines()[-1][:500]
+            return (Evidence(object=f"log of {pod.name}/{container}", verbatim=line, note="its last line"),)
+    return ()

@@ -1,0 +1,132 @@
+import re
+
+from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.seen import listed, pod_ref
+from lockgate.diagnosis.stage import Stage, statuses
+from lockgate.model import names
+from lockgate.model.facts import Logs, Missing
+from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.objects import Container, Pod
+
+_NO_DRIVER = re.compile(
+    r"nvidia-smi[\"':]* ?:? ?(?:executable file )?not found|libcuda\.so|libnvidia-ml\.so|CUDA driver|no CUDA-capable device"
+    r"|NVML|Found no NVIDIA driver|No CUDA GPUs are available|no NVIDIA devices|couldn't communicate with the NVIDIA driver"
+)
+_WANTS = re.compile(r"nvidia|cuda|gpu|tensorflow|pytorch|torch|vllm|triton", re.IGNORECASE)
+_VISIBLE = "NVIDIA_VISIBLE_DEVICES"
+
+
+@rule(
+    codes=("J01",),
+    severity=Severity.ERROR,
+    stages=(Stage.RUNNING, Stage.FAILED, Stage.SUCCEEDED),
+    asks_gpu=False,
+)
+def no_gpu_asked(pod: Pod, logs: Logs | Missing) -> Failed:
+    """The pod asks for no GPU, so it has none.
+
+    No container has `nvidia.com/gpu` (or a MIG device) in its limits. It was placed without regard to GPUs, and the kubelet
+    gave it none.
+
+    Why it matters: it runs, on a GPU node perhaps, and only the program finds out. A runtime class, a device variable, or
+    privileged mode is no request: what such a pod sees belongs to others.
+    Fix: add the limit to the container that needs the GPU; a whole number, and a request is not needed.
+    """
+    wants = [*_said(pod, logs), *_hints(pod)]
+    where = f"it runs on {pod.spec.node_name}" if pod.spec.node_name else "it has no node"
+    names_ = listed(c.name for c in pod.spec.containers) or "unknown"
+    seems = f" It seems to want one: {wants[0].note}." if wants else ""
+    container = pod.spec.containers[0].name if pod.spec.containers else "CONTAINER"
+    return Failed(
+        about=pod_ref(pod),
+        severity=None if wants else Severity.WARNING,
+        summary=f"No container ({names_}) has {names.GPU} in its limits; {where}.{seems}",
+        evidence=(
+            *(_limits(pod, c) for c in pod.spec.containers),
+            *wants,
+        ),
+        remedy=(
+            Remedy(
+                f"Add to container {container}: resources: {{limits: {{{names.GPU}: 1}}}}; a pod has to be made anew for that",
+                "",
+                Risk.LOW,
+            ),
+        ),
+    )
+
+
+def _limits(pod: Pod, container: Container) -> Evidence:
+    limits = ", ".join(f"{k}: {v}" for k, v in sorted(container.resources.limits.items()))
+    return Evidence(
+        object=pod_ref(pod), field=f"spec.containers[{container.name}].resources.limits", value=limits or "none"
+    )
+
+
+def _said(pod: Pod, logs: Logs | Missing) -> list[Evidence]:
+    """What its containers say about a missing driver: their last message, or their log."""
+    found = []
+    for status in statuses(pod):
+        for state in (status.state.terminated, status.last_state.terminated, status.state.waiting):
+            if state and _NO_DRIVER.search(state.message):
+                field = f"status.containerStatuses[{status.name}]"
+                found.append(
+                    Evidence(
+                        object=pod_ref(pod), field=field, verbatim=state.message, note="its program looks for a GPU"
+                    )
+                )
+    for log in () if isinstance(logs, Missing) else logs:
+        if (log.namespace, log.pod) == (pod.namespace, pod.name):
+            lines = [line.strip() for line in log.text.splitlines() if _NO_DRIVER.search(line)]
+            found += [
+                Evidence(object=f"log of {pod.name}/{log.container}", verbatim=line, note="its program looks for a GPU")
+                for line in lines[-1:]
+            ]
+    return found
+
+
+def _hints(pod: Pod) -> list[Evidence]:
+    """What in the spec says that a GPU was meant."""
+    place, found = pod_ref(pod), []
+    if pod.spec.runtime_class_name in names.HANDLERS:
+        value = pod.spec.runtime_class_name
+        found.append(
+            Evidence(
+                object=place,
+                field="spec.runtimeClassName",
+                value=value,
+                note=f"runtimeClassName is {value}, which is no request",
+            )
+        )
+    gpu_labels = {k: v for k, v in pod.spec.node_selector.items() if k.startswith("nvidia.com/")}
+    found += [
+        Evidence(object=place, field=f"spec.nodeSelector[{k}]", value=v, note="it selects GPU nodes")
+        for k, v in sorted(gpu_labels.items())
+    ]
+    if any(t.key.startswith("nvidia.com/") for t in pod.spec.tolerations):
+        found.append(
+            Evidence(
+                object=place, field="spec.tolerations", value=names.GPU, note="it tolerates the taint of GPU nodes"
+            )
+        )
+    for container in pod.spec.containers:
+        found += _container_hints(place, container)
+    return found
+
+
+def _container_hints(place: str, container: Container) -> list[Evidence]:
+    at, found = f"spec.containers[{container.name}]", []
+    visible = next((e.value for e in container.env if e.name == _VISIBLE), "")
+    if visible and visible not in ("void", "none"):
+        found.append(
+            Evidence(object=place, field=f"{at}.env[{_VISIBLE}]", value=visible, note=f"{_VISIBLE} is set by hand")
+        )
+    if _WANTS.search(container.image):
+        found.append(
+            Evidence(object=place, field=f"{at}.image", value=container.image, note="its image is one for GPUs")
+        )
+    command = " ".join((*container.command, *container.args))
+    if _WANTS.search(command):
+        found.append(
+            Evidence(object=place, field=f"{at}.command", value=command[:200], note="its command looks for a GPU")
+        )
+    return found

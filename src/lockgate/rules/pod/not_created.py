@@ -1,0 +1,44 @@
+from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.seen import event, pod_ref, some
+from lockgate.diagnosis.stage import Stage, statuses
+from lockgate.model.facts import Events, Missing
+from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.objects import ContainerStatus, Pod
+
+_ON_ITS_WAY = ("", "ContainerCreating", "PodInitializing")
+
+
+@rule(codes=(), severity=Severity.ERROR, stages=(Stage.CREATING,), gpu=None, fallback=True, asks_gpu=None)
+def not_created(pod: Pod, pod_events: Events | Missing) -> Failed | None:
+    """The containers cannot be made, for a reason that is not explained here.
+
+    The kubelet's or the runtime's own words are quoted.
+
+    Why it matters: an unknown text must not be taken for one of the known faults.
+    Fix: read the quoted text; the runtime's log on the node says more.
+    """
+    stuck = next((s for s in statuses(pod) if s.state.waiting and s.state.waiting.reason not in _ON_ITS_WAY), None)
+    warnings = [e for e in (() if isinstance(pod_events, Missing) else pod_events) if e.type == "Warning"]
+    if stuck is None and not warnings:
+        return None
+    last = warnings[-1] if warnings else None
+    words = _words(stuck) if stuck else (last.text if last else "")
+    return Failed(
+        about=pod_ref(pod),
+        summary=f"On {pod.spec.node_name}: {words}",
+        evidence=some(_state(pod, stuck) if stuck else None, event(last) if last else None),
+        remedy=(Remedy("Look at the pod's events", f"kubectl describe pod -n {pod.namespace} {pod.name}", Risk.NONE),),
+    )
+
+
+def _words(stuck: ContainerStatus) -> str:
+    waiting = stuck.state.waiting
+    return f"container {stuck.name}: {waiting.reason}: {waiting.message}" if waiting else ""
+
+
+def _state(pod: Pod, stuck: ContainerStatus) -> Evidence | None:
+    waiting = stuck.state.waiting
+    if waiting is None:
+        return None
+    field = f"status.containerStatuses[{stuck.name}].state.waiting"
+    return Evidence(object=pod_ref(pod), field=field, value=waiting.reason, verbatim=waiting.message)

@@ -1,0 +1,1 @@
+"""Gate 1: why no node takes the pod."""

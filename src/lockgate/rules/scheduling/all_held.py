@@ -1,0 +1,62 @@
+from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
+from lockgate.diagnosis.seen import asked, gate_rows, listed, scheduler_word, some
+from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.views.gate_one import SHORT_OF_DEVICES, GateOne, Obstacle
+from lockgate.model.finding import Remedy, Risk, Severity
+from lockgate.model.objects import Pod
+
+
+@rule(codes=("C09",), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,))
+def all_held(pod: Pod, gate_one: GateOne) -> Failed | Passed | Skipped | None:
+    """Every GPU is held.
+
+    The healthy devices of the nodes that the pod may use are requested by other pods, so fewer are left than it asks for.
+
+    Why it matters: the scheduler counts requests, not use. An idle pod holds its GPU as firmly as a busy one, and the
+    event says the same `Insufficient nvidia.com/gpu` as for a dead plugin.
+    Fix: end or scale down a holder, wait for one, or add a node.
+    """
+    if any(row.requested is None for row in gate_one.rows):
+        return Skipped("what other pods hold is not known", "kubectl get pods -A -o json")
+    free = [row for row in gate_one.rows if row.only_devices_short() and (row.headroom or 0) > 0]
+    short = gate_one.nearest_with(*SHORT_OF_DEVICES)
+    left = sum(row.headroom or 0 for row in free)
+    if not short or left >= gate_one.asked:
+        return Passed(_left(gate_one)) if left else None
+    return _failed(pod, gate_one, left)
+
+
+def _left(gate: GateOne) -> str:
+    rows = [f"{row.node} {row.headroom}" for row in gate.rows if row.headroom]
+    return f"{gate.resource} is left: {listed(rows)}"
+
+
+def _failed(pod: Pod, gate: GateOne, left: int) -> Failed:
+    rows = gate.nearest_with(Obstacle.HELD, Obstacle.TOO_FEW)
+    healthy = sum(row.allocatable for row in rows)
+    holders = [h for row in rows for h in row.holders]
+    many = f"{healthy} {gate.resource} on {len(rows)} node{'s' if len(rows) > 1 else ''}"
+    first = max(holders, key=lambda h: h.count, default=None)
+    return Failed(
+        about=f"node/{rows[0].node}" if len(rows) == 1 else "nodes",
+        title="Every GPU is held" if not left else "Too few GPUs are left",
+        summary=(
+            f"It asks for {gate.asked}; of {many}, {healthy - left} are requested by "
+            f"{listed(h.pod for h in holders)}, {left} left."
+        ),
+        evidence=(
+            asked(pod, gate.resource, gate.asked),
+            *gate_rows(gate, rows),
+            *some(scheduler_word(pod)),
+        ),
+        remedy=(
+            Remedy(
+                "See who holds GPUs, and end or scale down what is not needed",
+                f"kubectl describe pod -n {first.pod.replace('/', ' ')}" if first else "kubectl get pods -A -o wide",
+                Risk.NONE,
+            ),
+            Remedy(
+                "Or add a GPU node, or ask for fewer; the pod is placed by itself once enough are left", "", Risk.LOW
+            ),
+        ),
+    )

@@ -1,0 +1,51 @@
+from lockgate.diagnosis.rule import Failed, Passed, rule
+from lockgate.diagnosis.seen import listed, scheduler_word, some
+from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.views.gate_one import GateOne, GateRow, Obstacle
+from lockgate.model import names
+from lockgate.model.facts import Nodes
+from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.objects import Node, Pod
+
+
+@rule(codes=("B03",), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,))
+def cordoned(pod: Pod, gate_one: GateOne, nodes: Nodes) -> Failed | Passed | None:
+    """The GPU nodes are cordoned.
+
+    Somebody or something set `spec.unschedulable`: a person, a driver upgrade, an autoscaler, a node health tool.
+
+    Why it matters: a forgotten cordon keeps healthy GPUs empty. During a driver upgrade it is meant and will end by itself.
+    Fix: uncordon the node, or let the upgrade finish; `upgrade-failed` needs a look at the driver pod first.
+    """
+    rows = gate_one.nearest_with(Obstacle.CORDON)
+    if rows:
+        return _failed(pod, rows, {node.name: node for node in nodes})
+    return Passed("no GPU node that could take it is cordoned") if gate_one.rows else None
+
+
+def _failed(pod: Pod, rows: tuple[GateRow, ...], nodes: dict[str, Node]) -> Failed:
+    upgrades = {row.node: nodes[row.node].metadata.labels.get(names.UPGRADE_STATE, "") for row in rows}
+    moving = sorted({state for state in upgrades.values() if state and state != "upgrade-done"})
+    why = f" Driver upgrade: {', '.join(moving)}." if moving else ""
+    return Failed(
+        about=f"node/{rows[0].node}" if len(rows) == 1 else "nodes",
+        summary=f"{listed(row.node for row in rows)}: no new pods are placed there.{why}",
+        evidence=(*(e for row in rows for e in _seen(row, upgrades[row.node])), *some(scheduler_word(pod))),
+        remedy=tuple(_remedy(row.node, upgrades[row.node]) for row in rows[:3]),
+    )
+
+
+def _seen(row: GateRow, upgrade: str) -> tuple[Evidence, ...]:
+    label = Evidence(object=f"node/{row.node}", field=f"metadata.labels[{names.UPGRADE_STATE}]", value=upgrade)
+    cordon = Evidence(object=f"node/{row.node}", field="spec.unschedulable", value="true", note=row.arithmetic())
+    return (cordon, label) if upgrade else (cordon,)
+
+
+def _remedy(node: str, upgrade: str) -> Remedy:
+    if upgrade and upgrade != "upgrade-done":
+        return Remedy(
+            f"The driver upgrade of {node} is at {upgrade}: see its driver pod",
+            f"kubectl describe node {node}",
+            Risk.NONE,
+        )
+    return Remedy(f"If nobody is working on {node}, let it take pods again", f"kubectl uncordon {node}", Risk.MEDIUM)

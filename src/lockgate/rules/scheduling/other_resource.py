@@ -1,0 +1,80 @@
+from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
+from lockgate.diagnosis.seen import listed, pod_ref, scheduler_word, some
+from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.views.gate_one import GateOne, GateRow, Obstacle
+from lockgate.kit.quantity import binary_size
+from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.objects import Pod
+from lockgate.scheduling.node_fit import Shortage
+
+_BYTES = ("memory", "ephemeral-storage", "hugepages-")
+
+
+@rule(codes=("B06",), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,), gpu=False)
+def other_resource(pod: Pod, gate_one: GateOne) -> Failed | Passed | Skipped | None:
+    """The GPU nodes have too little of something else.
+
+    GPUs would do; CPU, memory, storage, huge pages or the number of pods on the node is what is short.
+
+    Why it matters: the pod looks like a GPU problem because it asks for a GPU, and adding GPUs would not help.
+    Fix: ask for less, free the resource, or use a larger node.
+    """
+    if any(row.requested is None for row in gate_one.rows):
+        return Skipped("what other pods request is not known", "kubectl get pods -A -o json")
+    rows = gate_one.nearest_with(Obstacle.OTHER)
+    if rows:
+        return _failed(pod, gate_one.resource, rows)
+    return Passed("CPU, memory and the other resources that it asks for are there") if gate_one.rows else None
+
+
+def _failed(pod: Pod, resource: str, rows: tuple[GateRow, ...]) -> Failed:
+    short = [(row, s) for row in rows for s in row.shortages if s.resource != resource]
+    what = listed(dict.fromkeys(s.resource for _, s in short))
+    first_row, first = short[0]
+    return Failed(
+        about="nodes" if len(rows) > 1 else f"node/{first_row.node}",
+        title=f"The GPU nodes have too little {what}",
+        summary=f"It asks for {_amount(first, first.requested)} {first.resource}; {first_row.node} has {_left(first)}.",
+        evidence=(*(_seen(row, s) for row, s in short), *_gpus(resource, rows), *some(scheduler_word(pod))),
+        remedy=(_remedy(pod, first),),
+    )
+
+
+def _left(short: Shortage) -> str:
+    left = max(short.headroom, 0)
+    return f"{_amount(short, left)} left of {_amount(short, short.allocatable)}"
+
+
+def _seen(row: GateRow, short: Shortage) -> Evidence:
+    note = f"requested {_amount(short, short.used)}, left {_amount(short, max(short.headroom, 0))}, asked {_amount(short, short.requested)}"
+    field = f"status.allocatable[{short.resource}]"
+    return Evidence(object=f"node/{row.node}", field=field, value=_amount(short, short.allocatable), note=note)
+
+
+def _gpus(resource: str, rows: tuple[GateRow, ...]) -> tuple[Evidence, ...]:
+    free = [row for row in rows if (row.headroom or 0) >= row.asked]
+    field = f"status.allocatable[{resource}]"
+    return tuple(
+        Evidence(
+            object=f"node/{row.node}", field=field, value=str(row.allocatable), note=f"headroom {row.headroom}: enough"
+        )
+        for row in free
+    )
+
+
+def _remedy(pod: Pod, short: Shortage) -> Remedy:
+    if short.unresolvable:
+        return Remedy(
+            f"No GPU node has that much {short.resource}: ask for at most {_amount(short, short.allocatable)}",
+            "",
+            Risk.LOW,
+        )
+    command = f"kubectl get {pod_ref(pod).split('/', 1)[0]} {pod.name} -n {pod.namespace} -o jsonpath='{{.spec.containers[*].resources}}'"
+    return Remedy(f"Ask for less {short.resource}, or end pods that hold it on the GPU nodes", command, Risk.LOW)
+
+
+def _amount(short: Shortage, count: int) -> str:
+    """An amount as a person would say it: cores, binary sizes, plain numbers."""
+    if short.resource == "cpu":
+        return f"{count / 1000:g} cores" if count % 1000 else f"{count // 1000} cores"
+    return binary_size(count) if short.resource.startswith(_BYTES) else str(count)

@@ -1,0 +1,70 @@
+from lockgate.diagnosis.rule import Failed, Passed, rule
+from lockgate.diagnosis.seen import listed, pod_ref, scheduler_word, some
+from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.views.gate_one import GateOne, GateRow, Obstacle
+from lockgate.model import names
+from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.objects import Pod
+from lockgate.scheduling.selectors import Miss
+
+
+@rule(codes=("B02",), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,))
+def selector(pod: Pod, gate_one: GateOne) -> Failed | Passed | None:
+    """No GPU node has the labels that the pod selects.
+
+    Its nodeSelector or required node affinity leaves every GPU node out; the nearest node and its own value are shown.
+
+    Why it matters: product labels change with sharing (`-SHARED`) and MIG (`-MIG-1g.5gb`), and a selector that matched
+    yesterday matches nothing today.
+    Fix: correct the selector to a value that a node has, or label the node if the label is one of yours.
+    """
+    rows = gate_one.nearest_with(Obstacle.SELECTOR)
+    if rows:
+        return _failed(pod, rows)
+    selects = bool(pod.spec.node_selector or (pod.spec.affinity and pod.spec.affinity.node_affinity))
+    return Passed("its node selector admits GPU nodes") if gate_one.rows and selects else None
+
+
+def _failed(pod: Pod, rows: tuple[GateRow, ...]) -> Failed:
+    nearest = min(rows, key=lambda row: (len(row.misses), sum(m.seen is None for m in row.misses), row.node))
+    miss = nearest.misses[0]
+    return Failed(
+        about=pod_ref(pod),
+        summary=f"It selects {listed(m.wanted for m in nearest.misses)}; the nearest GPU node, {nearest.node}, has {_has(miss)}.",
+        evidence=(
+            *(Evidence(object=pod_ref(pod), field=_field(pod, m), value=m.wanted) for m in nearest.misses),
+            *(_seen(row, m) for row in rows for m in row.misses),
+            *some(scheduler_word(pod)),
+        ),
+        remedy=_remedies(nearest, miss),
+    )
+
+
+def _field(pod: Pod, miss: Miss) -> str:
+    return "spec.nodeSelector" if miss.key in pod.spec.node_selector else "spec.affinity.nodeAffinity"
+
+
+def _has(miss: Miss) -> str:
+    return "no such label" if miss.seen is None else f"{miss.key}={miss.seen}"
+
+
+def _seen(row: GateRow, miss: Miss) -> Evidence:
+    value = "absent" if miss.seen is None else miss.seen
+    return Evidence(
+        object=f"node/{row.node}", field=f"metadata.labels[{miss.key}]", value=value, note=f"wanted {miss.wanted}"
+    )
+
+
+def _remedies(nearest: GateRow, miss: Miss) -> tuple[Remedy, ...]:
+    look = Remedy("See which values the nodes have", f"kubectl get nodes -L {miss.key}", Risk.NONE)
+    if miss.seen is None:
+        return (
+            Remedy(f"Correct the selector {miss.wanted}: {nearest.node} has no label {miss.key}", "", Risk.LOW),
+            look,
+        )
+    shared = " (its GPUs are shared or partitioned now)" if _is_sharing(miss) else ""
+    return (Remedy(f"Select {miss.key}={miss.seen}{shared} if that is what is meant", "", Risk.LOW), look)
+
+
+def _is_sharing(miss: Miss) -> bool:
+    return miss.key == names.GPU_PRODUCT and miss.seen is not None and ("-SHARED" in miss.seen or "-MIG-" in miss.seen)

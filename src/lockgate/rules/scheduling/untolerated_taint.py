@@ -1,0 +1,66 @@
+from lockgate.diagnosis.rule import Failed, Passed, rule
+from lockgate.diagnosis.seen import listed, pod_ref, scheduler_word, some
+from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.views.gate_one import GateOne, GateRow, Obstacle
+from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.objects import Pod, Taint
+from lockgate.scheduling.taints import taint_text, toleration_for
+
+# Taints that the node controller sets; tolerating them is no cure.
+_NODE_IS_SICK = "node.kubernetes.io/"
+
+
+@rule(codes=("B01", "B04"), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,))
+def untolerated_taint(pod: Pod, gate_one: GateOne) -> Failed | Passed | None:
+    """The GPU nodes have a taint that the pod does not tolerate.
+
+    Why it matters: since Kubernetes 1.3x the scheduler's text no longer names the taint, and cloud and GPU pools are often
+    tainted so that only GPU pods land there. `node.kubernetes.io/*` taints say that the node itself is not well.
+    Fix: add the toleration to the pod, or remove the taint if it is a leftover.
+    """
+    rows = gate_one.nearest_with(Obstacle.TAINT)
+    if rows:
+        return _failed(pod, rows)
+    return Passed("the pod tolerates every taint of the nearest GPU nodes") if gate_one.rows else None
+
+
+def _failed(pod: Pod, rows: tuple[GateRow, ...]) -> Failed:
+    taints = list(dict.fromkeys(t for row in rows for t in row.taints))
+    sick = [t for t in taints if t.key.startswith(_NODE_IS_SICK)]
+    where = listed(row.node for row in rows)
+    return Failed(
+        about=f"node/{rows[0].node}" if len(rows) == 1 else "nodes",
+        codes=("B04",) if len(sick) == len(taints) else ("B01",),
+        summary=f"{where} {'has' if len(rows) == 1 else 'have'} {listed(map(taint_text, taints))}, which the pod lacks.",
+        evidence=(
+            *(_taint_seen(row, t) for row in rows for t in row.taints),
+            Evidence(object=pod_ref(pod), field="spec.tolerations", value=_tolerations(pod)),
+            *some(scheduler_word(pod)),
+        ),
+        remedy=tuple(_remedy(t, rows) for t in taints),
+    )
+
+
+def _taint_seen(row: GateRow, taint: Taint) -> Evidence:
+    return Evidence(object=f"node/{row.node}", field="spec.taints", value=taint_text(taint), note="not tolerated")
+
+
+def _tolerations(pod: Pod) -> str:
+    own = [t for t in pod.spec.tolerations if not t.key.startswith(_NODE_IS_SICK)]
+    return (
+        listed(f"{t.key or '*'}{f'={t.value}' if t.value else ''}:{t.effect or '*'}" for t in own) or "none of its own"
+    )
+
+
+def _remedy(taint: Taint, rows: tuple[GateRow, ...]) -> Remedy:
+    node = next(row.node for row in rows if taint in row.taints)
+    if taint.key.startswith(_NODE_IS_SICK):
+        return Remedy(
+            f"Find out why {node} is {taint.key.removeprefix(_NODE_IS_SICK)}",
+            f"kubectl describe node {node}",
+            Risk.NONE,
+        )
+    wanted = toleration_for(taint)
+    value = f", value: {wanted.value}" if wanted.value else ""
+    text = f"Add to the pod's spec.tolerations: {{key: {wanted.key}, operator: {wanted.operator}{value}, effect: {wanted.effect}}}"
+    return Remedy(text, "", Risk.LOW)

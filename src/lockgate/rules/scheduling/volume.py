@@ -1,0 +1,62 @@
+from lockgate.diagnosis.rule import Failed, Passed, rule
+from lockgate.diagnosis.seen import listed, pod_ref, scheduler_text, some
+from lockgate.diagnosis.stage import Stage
+from lockgate.model.facts import Events, Missing, PersistentVolumeClaims
+from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.objects import PersistentVolumeClaim, Pod
+from lockgate.scheduling.causes import Cause
+
+
+@rule(codes=("B05",), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,), gpu=False, asks_gpu=None)
+def volume(
+    pod: Pod, persistent_volume_claims: PersistentVolumeClaims | Missing, pod_events: Events | Missing
+) -> Failed | Passed | None:
+    """A volume keeps the pod from being placed.
+
+    A claim that it mounts is not bound, does not exist, or lies in a zone without GPU nodes.
+
+    Why it matters: the scheduler looks at volumes before it counts GPUs, so nothing is said about GPUs at all.
+    Fix: make the claim bindable (storage class, provisioner, access mode), or place volume and GPU nodes in one zone.
+    """
+    word, text = scheduler_text(pod, () if isinstance(pod_events, Missing) else pod_events)
+    said = text is not None and (text.prefilter_cause is Cause.VOLUME or bool(text.count(Cause.VOLUME)))
+    claims = [v.persistent_volume_claim.claim_name for v in pod.spec.volumes if v.persistent_volume_claim]
+    if not said:
+        return Passed("the scheduler names no volume" if claims else "it mounts no claim") if word else None
+    evidence = [] if isinstance(persistent_volume_claims, Missing) else _claims(pod, claims, persistent_volume_claims)
+    return Failed(
+        about=f"persistentvolumeclaim/{pod.namespace}/{claims[0]}" if claims else pod_ref(pod),
+        summary=f"The scheduler waits for {listed(claims) or 'its volume'}{_state(evidence)}.",
+        evidence=(*evidence, *some(word)),
+        remedy=(
+            Remedy(
+                "See why the claim is not usable",
+                f"kubectl describe pvc -n {pod.namespace} {claims[0]}"
+                if claims
+                else f"kubectl get pvc -n {pod.namespace}",
+                Risk.NONE,
+            ),
+        ),
+    )
+
+
+def _claims(pod: Pod, names: list[str], known: PersistentVolumeClaims) -> list[Evidence]:
+    by_name = {c.name: c for c in known if c.namespace == pod.namespace}
+    return [_seen(pod, name, by_name.get(name)) for name in names]
+
+
+def _seen(pod: Pod, name: str, claim: PersistentVolumeClaim | None) -> Evidence:
+    place = f"persistentvolumeclaim/{pod.namespace}/{name}"
+    if claim is None:
+        return Evidence(object=place, field="metadata.name", value="absent", note="there is no such claim")
+    return Evidence(
+        object=place,
+        field="status.phase",
+        value=claim.status.phase or "unknown",
+        note=f"storage class {claim.spec.storage_class_name or 'none'}",
+    )
+
+
+def _state(evidence: list[Evidence]) -> str:
+    states = [e.value for e in evidence if e.value not in ("", "Bound")]
+    return f", which is {listed(dict.fromkeys(states))}" if states else ""

@@ -1,0 +1,39 @@
+from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.subject import wanted
+from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.objects import Workload
+
+
+@rule(codes=("A15",), severity=Severity.WARNING, stages=(Stage.NO_POD,), gpu=False, asks_gpu=None)
+def asks_for_none(workload: Workload) -> Failed | None:
+    """The workload wants no pods.
+
+    It is scaled to 0, suspended, or (a DaemonSet) targets no node.
+
+    Why it matters: nothing is wrong with GPUs; nobody asks for a pod.
+    Fix: scale it up, resume it, or correct the DaemonSet's node selector.
+    """
+    if wanted(workload):
+        return None
+    field, value, command = _reason(workload)
+    place = f"{workload.kind.lower()}/{workload.namespace}/{workload.name}"
+    ended = [c for c in workload.status.conditions if c.type in ("Complete", "Failed") and c.status == "True"]
+    if ended:
+        return None
+    return Failed(
+        about=place,
+        summary=f"{workload.kind} {workload.name}: {field} is {value}.",
+        evidence=(Evidence(object=place, field=field, value=value),),
+        remedy=(Remedy("Ask for pods", command, Risk.LOW),),
+    )
+
+
+def _reason(workload: Workload) -> tuple[str, str, str]:
+    place = f"-n {workload.namespace} {workload.kind.lower()}/{workload.name}"
+    if workload.spec.suspend:
+        patch = '\'{"spec":{"suspend":false}}\''
+        return "spec.suspend", "true", f"kubectl patch {place} -p {patch}"
+    if workload.kind == "DaemonSet":
+        return "status.desiredNumberScheduled", "0", f"kubectl describe {place}"
+    return "spec.replicas", "0", f"kubectl scale {place} --replicas=1"
