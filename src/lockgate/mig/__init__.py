@@ -1,0 +1,1 @@
+"""MIG as NVIDIA defines it: profiles of a board, placements, names. Pure."""
