@@ -84,6 +84,9 @@ class Endpoint:
             _log.info("%s: own socket %s was removed: listening again", self.resource, self._server.socket)
             self._forget()
             await self._server.stop()
+            # Registering before the kubelet has seen the stream end makes it drop its only client for the socket, and
+            # then refuse each further try with "device plugin already connected" (kubelet 1.37, connectClient).
+            await asyncio.sleep(self._interval)
 
     async def _serve(self) -> None:
         """Until the socket in the folder is no longer ours."""
