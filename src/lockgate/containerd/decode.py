@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import assert_never
 
+from lockgate.containerd.go_values import parse_duration, print_duration
 from lockgate.containerd.schema import Anything, ListOf, MapOf, Scalar, Struct, Type
 from lockgate.containerd.toml_text import Dialect
 from lockgate.containerd.values import Leaf, Node, Origin, Plain, Table
@@ -49,6 +49,9 @@ class Decoder:
         out = Table(dict(over) if isinstance(over, Table) else None, data.origin)
         for name, node in self._fields(wanted, data):
             out[name] = self.decode(wanted.fields[name], node, out.get(name), (*path, name))
+        if self.dialect.reads_parent_for_embedded:
+            for name in wanted.embedded - data.keys():
+                out[name] = self.decode(wanted.fields[name], data, out.get(name), path)
         return out
 
     def _fields(self, wanted: Struct, data: Table) -> list[tuple[str, Node]]:
@@ -93,7 +96,7 @@ class Decoder:
                 return _duration(value, origin, path)
             case Scalar() if _fits(wanted, value, self.dialect):
                 return float(value) if wanted is Scalar.FLOAT and isinstance(value, int) else value
-        panics = isinstance(value, (date, datetime, time)) and not self.dialect.replaces_maps
+        panics = isinstance(value, (date, datetime, time)) and self.dialect.dates_crash
         message = f"{'.'.join(path)}: expected {wanted_text(wanted)}, found {describe(value)}"
         raise WrongTypeError(message, origin, panics=panics)
 
@@ -115,14 +118,11 @@ def _fits(wanted: Scalar, value: Plain, dialect: Dialect) -> bool:
             assert_never(wanted)
 
 
-_UNIT = r"(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h)"  # Go accepts both signs for micro
-_GO_DURATION = re.compile(rf"[+-]?(?:0|(?:{_UNIT})+)")
-
-
 def _duration(value: Plain, origin: Origin, path: tuple[str, ...]) -> str:
     text = str(value)
-    if _GO_DURATION.fullmatch(text):
-        return text
+    nanoseconds = parse_duration(text)
+    if nanoseconds is not None and not isinstance(value, bool):
+        return print_duration(nanoseconds)
     raise WrongTypeError(f'{".".join(path)}: time: invalid duration "{text}"', origin)
 
 

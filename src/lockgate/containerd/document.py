@@ -45,8 +45,10 @@ def _expression(reader: Reader, tables: Tables) -> None:
 def _header(reader: Reader, tables: Tables) -> None:
     closing = "]]" if reader.looking_at("[[") else "]"
     reader.at += len(closing)
+    start = reader.at
     reader.skip_space()
     key = reader.key()
+    key = key._replace(raw=reader.text[start : reader.at])  # go-toml v1 compares all between the brackets
     if not reader.looking_at(closing):
         raise _unclosed(reader, key)
     reader.at += len(closing)

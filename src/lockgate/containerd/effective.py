@@ -12,7 +12,8 @@ from lockgate.containerd.decode import Decoder, WrongTypeError
 from lockgate.containerd.imports import File, Files
 from lockgate.containerd.load import ConfigError, Loaded, Refused, View, load, migrate_merged
 from lockgate.containerd.migrate import CRI
-from lockgate.containerd.releases import Release
+from lockgate.containerd.proxies import register_proxies
+from lockgate.containerd.releases import Family, Release
 from lockgate.containerd.schema import plugin_type
 from lockgate.containerd.values import BUILT_IN, Leaf, Node, Origin, Plain, Table, find, leaves, plain
 
@@ -191,6 +192,7 @@ def _resolve(files: Files, root: str, release: Release, view: View, defaults: Ta
     try:
         loaded = load(files, root, family, view, built_in)
         migrate_merged(loaded.document, family, view)
+        _register_proxies(loaded.document, family)
         document = _decoded(loaded, release, built_in)
     except Refused as refused:
         return refused.error
@@ -224,6 +226,13 @@ def _plugin(name: str, data: Node, default: Table, release: Release) -> Node:
     except WrongTypeError as error:
         message = f"plugin {name}: {error.message}"
         raise Refused(ConfigError(message, error.origin.file, error.origin.line, error.panics)) from None
+
+
+def _register_proxies(document: Table, family: Family) -> None:
+    try:
+        register_proxies(document, family)
+    except WrongTypeError as error:
+        raise Refused(ConfigError(error.message, error.origin.file, error.origin.line, error.panics)) from None
 
 
 def plugin_id(name: str) -> str:

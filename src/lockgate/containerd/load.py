@@ -13,7 +13,7 @@ from lockgate.containerd.merge import merge_file
 from lockgate.containerd.migrate import migrate_names, migrate_plugins
 from lockgate.containerd.migrate_server import migrate_server
 from lockgate.containerd.releases import Family, Migration, NameCheck, VersionCheck
-from lockgate.containerd.schema import TOP_LEVEL
+from lockgate.containerd.schema import Struct, top_level
 from lockgate.containerd.toml_text import GO_TOML_1, TomlError
 from lockgate.containerd.values import Leaf, Origin, Table, copy_tree
 
@@ -59,6 +59,7 @@ class Loaded:
 def load(files: Files, root: str, family: Family, view: View, defaults: Table) -> Loaded:
     """Load a root file and all it imports over the defaults; raises Refused."""
     result = Loaded(_start(defaults, family))
+    shape = top_level(defaults, proxy_exports=family.proxy_exports)
     queue = deque([root])
     first_version = 0
     last = root
@@ -66,7 +67,7 @@ def load(files: Files, root: str, family: Family, view: View, defaults: Table) -
         last = path = queue.popleft()
         if path in result.paths:
             continue
-        file = _read(files, path, family)
+        file = _read(files, path, family, shape)
         if file is None:
             if view is View.DUMP and not family.missing_import_ends_dump:
                 result.missing = path
@@ -94,7 +95,7 @@ def _start(defaults: Table, family: Family) -> Table:
     return document
 
 
-def _read(files: Files, path: str, family: Family) -> Table | None:
+def _read(files: Files, path: str, family: Family, shape: Struct) -> Table | None:
     entry = files.read(path)
     match entry:
         case None:
@@ -104,13 +105,13 @@ def _read(files: Files, path: str, family: Family) -> Table | None:
         case Unreadable(reason=reason):
             raise Refused(ConfigError(_open_failure(path, reason, family), path))
         case _:
-            return _parse(entry, path, family)
+            return _parse(entry, path, family, shape)
 
 
-def _parse(text: str | bytes, path: str, family: Family) -> Table:
+def _parse(text: str | bytes, path: str, family: Family, shape: Struct) -> Table:
     try:
         document = parse_document(text, path, family.toml)
-        decoded = Decoder(family.toml).decode(TOP_LEVEL, document, None, ())
+        decoded = Decoder(family.toml).decode(shape, document, None, ())
     except TomlError as error:
         raise Refused(ConfigError(_syntax(error, path, family), path, error.line)) from None
     except WrongTypeError as error:

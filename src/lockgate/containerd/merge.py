@@ -10,7 +10,7 @@ from datetime import date, datetime, time
 
 from lockgate.containerd.decode import WrongTypeError
 from lockgate.containerd.releases import Family, ListMerge, PluginMerge
-from lockgate.containerd.values import Leaf, Node, Table
+from lockgate.containerd.values import Leaf, Node, Plain, Table
 
 _REPLACED_PER_KEY = frozenset({"stream_processors", "proxy_plugins", "timeouts"})
 
@@ -68,6 +68,9 @@ def _list(into: Table, name: str, node: Leaf, family: Family) -> None:
     if not isinstance(earlier, Leaf) or not isinstance(earlier.value, list):
         into[name] = node
         return
+    if name == "imports" and not earlier.value and family.lists is ListMerge.UNION:
+        into[name] = node  # the first list is taken as it is, duplicates too; only later ones are compared with it
+        return
     joined = list(earlier.value)
     for item in node.value:
         if family.lists is ListMerge.APPEND or item not in joined:
@@ -93,14 +96,39 @@ def deep_merge(into: Table, later: Table) -> None:
         if isinstance(node, Table) and isinstance(earlier, Table):
             deep_merge(earlier, node)
         else:
-            if isinstance(earlier, Leaf) and isinstance(node, Table):
-                _refuse_table_over_date(name, earlier, node)
+            if isinstance(earlier, Leaf):
+                _crash_on_dates(name, earlier, node)
             into[name] = node.over(earlier) if isinstance(node, Leaf) and isinstance(earlier, Leaf) else node
 
 
-def _refuse_table_over_date(name: str, earlier: Leaf, node: Table) -> None:
-    # mergo walks the fields of a date as of any struct and crashes on the table; a moment with zone has none to walk
-    value = earlier.value
-    if isinstance(value, (date, time)) and not (isinstance(value, datetime) and value.tzinfo):
-        message = f"{name}: a table follows the date of {earlier.origin}"
-        raise WrongTypeError(message, node.origin, panics=True)
+def _crash_on_dates(name: str, earlier: Leaf, node: Node) -> None:
+    """mergo compares two dates field by field as if they were of one type, and panics where a field is not there."""
+    if _fields(earlier.value) is None or _merges(earlier.value, node):
+        return
+    message = f"{name}: a value of another kind follows the date of {earlier.origin}"
+    raise WrongTypeError(message, node.origin, panics=True)
+
+
+def _fields(value: Plain) -> int | None:
+    """The number of fields mergo walks in Go's type for a date; None where it walks none."""
+    match value:
+        case datetime():
+            return None if value.tzinfo else 2  # LocalDateTime: a LocalDate and a LocalTime
+        case date():
+            return 3
+        case time():
+            return 5
+        case _:
+            return None
+
+
+def _merges(earlier: Plain, node: Node) -> bool:
+    if isinstance(node, Table):
+        return False
+    later = node.value
+    if not isinstance(later, (date, time)):
+        return True  # a scalar or an array simply takes the place
+    if type(later) is type(earlier) and _fields(later) is not None:
+        return True
+    fields = _fields(later) or 3  # time.Time has three
+    return isinstance(earlier, date) and not isinstance(earlier, datetime) and fields >= 3

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import total_ordering
 
-from lockgate.containerd.toml_text import GO_TOML_1, GO_TOML_2, GO_TOML_2_4, Dialect
+from lockgate.containerd.toml_text import GO_TOML_1, GO_TOML_2, GO_TOML_2_3, GO_TOML_2_4, Dialect
 
 
 class PluginMerge(Enum):
@@ -99,6 +99,8 @@ class Family:
     moves_cni_bin_dir: bool = True
     cdi_switch: bool = True
     globs_from_cwd: bool = False
+    proxy_kinds: tuple[str, ...] = ("snapshot", "content", "diff", "sandbox")
+    proxy_exports: bool = True
     default_imports: tuple[str, ...] = ()
 
     @property
@@ -108,7 +110,8 @@ class Family:
 
 
 _CONF_D = ("/etc/containerd/conf.d/*.toml",)
-_V1 = {
+_V1: dict[str, object] = {
+    "proxy_kinds": ("snapshot", "content", "diff"),
     "config_version": 2,
     "assumed_version": 1,
     "toml": GO_TOML_1,
@@ -119,7 +122,7 @@ _V1 = {
     "imports_printed": "the files loaded, in no order",
     "missing_import_ends_dump": True,
 }
-_V2 = {
+_V2: dict[str, object] = {
     "toml": GO_TOML_2,
     "plugins": PluginMerge.DEEP,
     "lists": ListMerge.UNION,
@@ -131,6 +134,7 @@ _V2 = {
 }
 _VERSION_3 = {"config_version": 3, "assumed_version": 3, "migration": Migration.MERGED}
 _VERSION_4 = {
+    "toml": GO_TOML_2_3,
     "config_version": 4,
     "assumed_version": 4,
     "migration": Migration.EACH_FILE,
@@ -154,6 +158,8 @@ FAMILIES: tuple[Family, ...] = (
         names=NameCheck.FOUR_PARTS,
         versions=VersionCheck.IGNORED,
         globs_from_cwd=True,
+        proxy_kinds=("snapshot", "content"),
+        proxy_exports=False,
         cdi_switch=False,
     ),
     _row(  # the version check and globs beside the file are in v1.6.36, not in v1.6.20; none between was to be had

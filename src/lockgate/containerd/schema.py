@@ -26,9 +26,10 @@ class Scalar(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Struct:
-    """A table with known keys; others are ignored."""
+    """A table with known keys; others are ignored. `embedded` names those that Go embeds in the struct."""
 
     fields: Mapping[str, Type]
+    embedded: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +72,8 @@ _REGISTRY: dict[str, Type] = {
     "headers": MapOf(STRINGS),
 }
 _SOCKET: dict[str, Type] = {"address": STRING, "uid": INTEGER, "gid": INTEGER}
-_TOP: dict[str, Type] = {
-    "version": INTEGER,
-    **_strings("root", "state", "temp", "plugin_dir"),
+# The daemon's own sections; from config version 4 on they are only read to be migrated, and no default shows them.
+_SERVER: dict[str, Type] = {
     "grpc": Struct(
         {
             **_SOCKET,
@@ -85,21 +85,23 @@ _TOP: dict[str, Type] = {
     "ttrpc": Struct(_SOCKET),
     "debug": Struct({**_SOCKET, "level": STRING, "format": STRING, "log_trace_id": BOOLEAN}),
     "metrics": Struct({"address": STRING, "grpc_histogram": BOOLEAN}),
+}
+_PROXY = _strings("type", "address")
+_PROXY_LATER: dict[str, Type] = {"platform": STRING, "exports": MapOf(STRING), "capabilities": STRINGS}
+_TOP: dict[str, Type] = {
+    "version": INTEGER,
+    **_strings("root", "state", "temp"),
     "disabled_plugins": STRINGS,
     "required_plugins": STRINGS,
     "plugins": MapOf(ANY),
     "oom_score": INTEGER,
     "cgroup": Struct({"path": STRING}),
-    "proxy_plugins": MapOf(
-        Struct({**_strings("type", "address", "platform"), "exports": MapOf(STRING), "capabilities": STRINGS})
-    ),
     "timeouts": MapOf(STRING),
     "imports": STRINGS,
     "stream_processors": MapOf(
         Struct({"accepts": STRINGS, "returns": STRING, "path": STRING, "args": STRINGS, "env": STRINGS})
     ),
 }
-TOP_LEVEL = Struct(_TOP)
 
 _DURATIONS = frozenset(
     {
@@ -111,13 +113,16 @@ _DURATIONS = frozenset(
         "per_verifier_timeout",
     }
 )
-_UNPACK = Struct(_strings("platform", "snapshotter", "differ", "applier"))
+_UNPACK = _strings("platform", "snapshotter", "differ")
+_UNPACK_LATER: dict[str, Type] = {"config_type": STRING, "layer_types": STRINGS, "optional": BOOLEAN}  # since 2.1
+_EMBEDDED = frozenset({"containerd", "cni", "registry", "image_decryption", "x509_key_pair_streaming"})
 # Keys of a plugin that its printed defaults leave out.
 _HIDDEN: dict[str, dict[str, Type]] = {
     "io.containerd.cri.v1.images": {
         "runtime_platforms": MapOf(Struct(_strings("platform", "snapshotter"))),
+        # 2.x dropped the TLS settings of `configs`
+        "registry": Struct({"config_path": STRING, **_REGISTRY, "configs": MapOf(Struct({"auth": _AUTH}))}),
     },
-    "io.containerd.transfer.v1.local": {"unpack_config": ListOf(_UNPACK)},
     "io.containerd.tracing.processor.v1.otlp": {
         "endpoint": STRING,
         "protocol": STRING,
@@ -127,10 +132,25 @@ _HIDDEN: dict[str, dict[str, Type]] = {
 }
 
 
+def top_level(defaults: Table, *, proxy_exports: bool) -> Struct:
+    """The type of a whole file of a release, plugin sections left as they are."""
+    proxy = {**_PROXY, **_PROXY_LATER} if proxy_exports else _PROXY
+    own: dict[str, Type] = {"proxy_plugins": MapOf(Struct(proxy))}
+    if "plugin_dir" in defaults:
+        own["plugin_dir"] = STRING
+    if "grpc" not in defaults:
+        return Struct({**_TOP, **own, **_SERVER})
+    sections = {name: _struct(node) for name in _SERVER if isinstance(node := defaults[name], Table)}
+    return Struct({**_TOP, **own, **sections})
+
+
 def plugin_type(name: str, defaults: Table) -> Struct:
     """The type of a plugin's section, from its printed defaults and what they leave out."""
-    struct = _struct(defaults)
-    return Struct({**struct.fields, **_HIDDEN.get(name, {})})
+    fields = {**_struct(defaults).fields, **_HIDDEN.get(name, {})}
+    if name == "io.containerd.transfer.v1.local":
+        later = _UNPACK_LATER if "concurrent_layer_fetch_buffer" in defaults else {}
+        fields["unpack_config"] = ListOf(Struct({**_UNPACK, **later}))
+    return Struct(fields, _EMBEDDED & fields.keys())
 
 
 def _struct(table: Table) -> Struct:

@@ -24,7 +24,10 @@ class Dialect:
     skips_bom: bool  # go-toml v1 skips a byte order mark, v2 takes it for a bad key
     folds_key_case: bool  # v2 matches struct keys without regard to case; v1 only all-lower and ALL-UPPER
     replaces_maps: bool  # v1 makes a new map for a Go map field, v2 adds to the one that is there
+    strict_date_end: bool  # v1 wants a space, a T or the end of the file after a date
     big_unsigned: bool  # v1 reads integers up to 2**64-1
+    dates_crash: bool  # v2 before 2.3 panics on a date where a string or number belongs
+    reads_parent_for_embedded: bool  # v1 looks for the keys of an absent embedded struct in the table around it
     locates_structure: bool  # whether a message about a table opened twice tells the place
     unclosed_header: str  # what it says when a table header is not closed
 
@@ -34,7 +37,10 @@ GO_TOML_1 = Dialect(
     skips_bom=True,
     folds_key_case=False,
     replaces_maps=True,
+    strict_date_end=True,
     big_unsigned=True,
+    dates_crash=False,
+    reads_parent_for_embedded=True,
     locates_structure=True,
     unclosed_header="unexpected token unclosed table key, was expecting a table key",
 )
@@ -43,12 +49,16 @@ GO_TOML_2 = Dialect(
     skips_bom=False,
     folds_key_case=True,
     replaces_maps=False,
+    strict_date_end=False,
     big_unsigned=False,
+    dates_crash=True,
+    reads_parent_for_embedded=False,
     locates_structure=False,
     unclosed_header="toml: expected character ]",
 )
+GO_TOML_2_3 = replace(GO_TOML_2, name="go-toml v2.3", dates_crash=False)
 GO_TOML_2_4 = replace(
-    GO_TOML_2, name="go-toml v2.4", locates_structure=True, unclosed_header="toml: expected ']' to close table name"
+    GO_TOML_2_3, name="go-toml v2.4", locates_structure=True, unclosed_header="toml: expected ']' to close table name"
 )
 
 
@@ -269,11 +279,16 @@ class Reader:
             match = pattern.match(self.text, start)
             if match and _END_OF_VALUE.match(self.text, match.end()):
                 self.at = match.end()
+                if pattern is _DATE and not match[4] and self.dialect.strict_date_end and self._no_space_follows():
+                    raise self.error("parsing error: incorrect date/time separation character: ", start)
                 try:
                     return convert(match)
                 except ValueError as error:
                     raise self.error(f"toml: {error}", start) from None
         raise self.error(f"toml: expected a value, found {self.text[start : start + 8]!r}")
+
+    def _no_space_follows(self) -> bool:
+        return self.at < len(self.text) and self.text[self.at] != " "
 
 
 def _match(pattern: re.Pattern[str], text: str, at: int) -> re.Match[str]:

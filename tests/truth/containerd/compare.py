@@ -1,0 +1,86 @@
+"""Compares a real containerd's whole dump with the model's, after normalising both."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from lockgate.containerd import ConfigError, View, resolve
+from lockgate.containerd.values import plain_table
+from tests.truth.containerd.grammar import TOP_LEVEL, Files
+from tests.truth.containerd.oracle import Answer, Binary
+
+_RUNS = 6  # Go walks maps in random order; a set whose answer varies is right when one of the answers is ours
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one set on one release."""
+
+    agreed: bool
+    differences: tuple[str, ...] = ()
+    error_text_agreed: bool = True
+    failed: bool = False
+    varies: bool = False
+
+
+def compare(binary: Binary, files: Files) -> Outcome:
+    """Ask both; on a difference ask the program again a few times."""
+    first = _compare(binary, files)
+    if first.agreed:
+        return first
+    for _ in range(_RUNS):
+        again = _compare(binary, files)
+        if again.agreed:
+            return Outcome(agreed=True, varies=True, failed=again.failed)
+    return first
+
+
+def _compare(binary: Binary, files: Files) -> Outcome:
+    real, ours = binary.dump(files), model(binary, files)
+    if real.document is None or ours.document is None:
+        return _errors(real, ours)
+    different = tuple(differences(normal(real.document), normal(ours.document)))
+    return Outcome(agreed=not different, differences=different)
+
+
+def _errors(real: Answer, ours: Answer) -> Outcome:
+    if (real.document is None) != (ours.document is None):
+        theirs, mine = real.error.strip()[-300:] or "loads", ours.error or "loads"
+        return Outcome(agreed=False, differences=(f"containerd: {theirs} | model: {mine}",), failed=True)
+    crash = real.crashed == ours.error.startswith("panic")
+    text = ours.error in real.error or real.crashed
+    note = () if crash and text else (f"containerd says: {real.error.strip()[-300:]} | model says: {ours.error}",)
+    return Outcome(agreed=crash, differences=note, error_text_agreed=text, failed=True)
+
+
+def model(binary: Binary, files: Files) -> Answer:
+    """What our model says, with the binary's own defaults."""
+    found = resolve(files, TOP_LEVEL, binary.release, view=View.DUMP, defaults=binary.defaults)
+    if isinstance(found, ConfigError):
+        return Answer(None, f"panic: {found.message}" if found.panics else found.message)
+    return Answer(plain_table(found.document))
+
+
+def normal(document: dict[str, Any]) -> dict[str, Any]:
+    """The document without what is empty (an absent key is an empty one), `imports` sorted as 1.x has no order."""
+    tidy = _drop_empty(document)
+    if tidy.get("version") == 2:
+        tidy["imports"] = sorted(tidy.get("imports", []))
+    return tidy
+
+
+def _drop_empty(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {k: v for k, child in node.items() if (v := _drop_empty(child)) not in ({}, [], "", 0, None)}
+    return [_drop_empty(item) for item in node] if isinstance(node, list) else node
+
+
+def differences(real: Any, ours: Any, path: str = "") -> list[str]:
+    """Each place where two documents differ."""
+    if isinstance(real, dict) and isinstance(ours, dict):
+        return [
+            line
+            for key in sorted(real.keys() | ours.keys())
+            for line in differences(real.get(key), ours.get(key), f"{path}/{key}")
+        ]
+    same = real == ours and isinstance(real, bool) == isinstance(ours, bool)
+    return [] if same else [f"{path}: containerd {real!r} | model {ours!r}"]
