@@ -1,0 +1,135 @@
+"""Fits an operand's DaemonSet to a policy: images, environment, tolerations, paths, and all that operands share."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from lockgate.model.policy.parts import EnvVar, Image, ResourceRequirements
+from lockgate.model.policy.spec import DaemonSets
+from lockgate.operands.context import Context, image_of, owned, pull_policy
+from lockgate.operands.manifests import Manifest
+
+# Placeholders in the manifests.
+OPERAND_IMAGE: Final = "OPERAND"
+VALIDATOR_IMAGE: Final = "VALIDATOR"
+_KEPT_LABELS: Final = ("app", "app.kubernetes.io/part-of")  # selectors need them
+
+
+def finish(daemonset: Manifest, context: Context, section: Image, path: str) -> Manifest:
+    """Do what every operand needs: images, shared settings, host paths, owner and hash. Last step of `desired`.
+
+    `path` names the section in messages, as in `spec.toolkit`. Raises ImageError.
+    """
+    set_images(daemonset, context, section, path)
+    share(daemonset, context.spec.daemonsets)
+    place(daemonset, context)
+    return owned(daemonset, context)
+
+
+def pod_spec(daemonset: Manifest) -> Manifest:
+    spec: Manifest = daemonset["spec"]["template"]["spec"]
+    return spec
+
+
+def container(daemonset: Manifest, name: str) -> Manifest:
+    """A container or init container by name."""
+    spec = pod_spec(daemonset)
+    (found,) = [c for c in (*spec["initContainers"], *spec["containers"]) if c["name"] == name]
+    return dict_of(found)
+
+
+def dict_of(value: Any) -> Manifest:
+    found: Manifest = value
+    return found
+
+
+def set_env(target: Manifest, values: Mapping[str, str | None]) -> None:
+    """Set environment variables of a container in place; None removes one."""
+    environment = {entry["name"]: entry for entry in target.get("env", [])}
+    for name, value in values.items():
+        if value is None:
+            environment.pop(name, None)
+        else:
+            environment[name] = {"name": name, "value": value}
+    target["env"] = list(environment.values())
+
+
+def set_user_env(target: Manifest, variables: Iterable[EnvVar]) -> None:
+    """What the policy sets; it wins over everything that the operator set before."""
+    set_env(target, {variable.name: variable.value for variable in variables})
+
+
+def set_program(
+    daemonset: Manifest,
+    name: str,
+    *,
+    args: Sequence[str],
+    env: Iterable[EnvVar],
+    resources: ResourceRequirements,
+    host_network: bool | None,
+) -> None:
+    """A section's arguments, environment and resources for its main container."""
+    target = container(daemonset, name)
+    set_user_env(target, env)
+    if args:
+        target["args"] = list(args)
+    if limits := msgspec.to_builtins(resources):
+        target["resources"] = limits
+    if host_network:
+        pod_spec(daemonset).update(hostNetwork=True, dnsPolicy="ClusterFirstWithHostNet")
+
+
+def set_images(daemonset: Manifest, context: Context, section: Image, path: str) -> None:
+    """Replace the placeholders by images, with their pull policies and secrets."""
+    validator = context.spec.validator
+    images = {
+        OPERAND_IMAGE: (image_of(section, context.image, path), pull_policy(section)),
+        VALIDATOR_IMAGE: (image_of(validator, context.image, "spec.validator"), pull_policy(validator)),
+    }
+    spec = pod_spec(daemonset)
+    for target in (*spec["initContainers"], *spec["containers"]):
+        target["image"], target["imagePullPolicy"] = images[target["image"]]
+    secrets = dict.fromkeys((*section.image_pull_secrets, *validator.image_pull_secrets))
+    if secrets:
+        spec["imagePullSecrets"] = [{"name": name} for name in secrets]
+
+
+def share(daemonset: Manifest, shared: DaemonSets) -> None:
+    """What `spec.daemonsets` says of all operands."""
+    template = daemonset["spec"]["template"]
+    labels = {key: value for key, value in shared.labels.items() if key not in _KEPT_LABELS}
+    daemonset["metadata"]["labels"] |= labels
+    template["metadata"]["labels"] = {**template["metadata"]["labels"], **labels}
+    if shared.annotations:
+        template["metadata"]["annotations"] = dict(shared.annotations)
+    spec = template["spec"]
+    if shared.tolerations:
+        spec["tolerations"] = [msgspec.to_builtins(toleration) for toleration in shared.tolerations]
+    if shared.priority_class_name:
+        spec["priorityClassName"] = shared.priority_class_name
+    if shared.pod_security_context:
+        spec["securityContext"] = dict(shared.pod_security_context)
+    daemonset["spec"]["updateStrategy"] = _strategy(shared)
+
+
+def _strategy(shared: DaemonSets) -> Manifest:
+    if shared.update_strategy == "OnDelete":
+        return {"type": "OnDelete"}
+    asked = shared.rolling_update.max_unavailable if shared.rolling_update else ""
+    unavailable: int | str = int(asked) if asked.isdecimal() else asked or 1
+    return {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": unavailable}}
+
+
+def place(daemonset: Manifest, context: Context) -> None:
+    """Host paths that the policy may move: root of the node, driver root, kubelet's folder."""
+    paths = context.spec.host_paths
+    moved = {
+        "host-root": paths.root_fs or "/",
+        "host-dev-char": f"{paths.root_fs.rstrip('/')}/dev/char",
+        "driver-install-dir": paths.driver_install_dir or "/run/nvidia/driver",
+        "device-plugin": f"{paths.kubelet_root_dir}/device-plugins",
+    }
+    for volume in pod_spec(daemonset).get("volumes", []):
+        if volume["name"] in moved:
+            volume["hostPath"]["path"] = moved[volume["name"]]
