@@ -46,7 +46,7 @@ def diagnose(snapshot: Snapshot, target: Target, rules: Iterable[Rule]) -> Diagn
 
 
 def ask(snapshot: Snapshot, subject: Subject, rules: Iterable[Rule]) -> Answers:
-    """Every rule's word about one subject; rules that only explain the unexplained come last, if nothing else failed."""
+    """Every rule's word about one subject; fallback rules come last, and only if nothing else failed."""
     facts = Facts(snapshot, subject)
     asked = [r for r in rules if applies(r, subject)]
     outcomes = [(r, outcome(r, facts)) for r in asked if not r.fallback]

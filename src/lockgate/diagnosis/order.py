@@ -1,4 +1,4 @@
-"""Root causes first, each followed by what follows from it, as the rules declare with `mutes`; always the same order."""
+"""Root causes first, each followed by what follows from it, as the rules declare with `mutes`; always in one order."""
 
 from collections.abc import Iterable, Sequence
 

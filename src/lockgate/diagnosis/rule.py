@@ -6,10 +6,11 @@
 A parameter is a section of the snapshot (`nodes`), a part of what is asked about (`pod`, `workload`) or a view derived
 from them (`gate_one`). When one is Missing the rule is not called and its outcome is Skipped, unless the parameter's
 annotation admits `Missing`: then the rule decides with less. None means that the rule has nothing to say here.
-The docstring's first line is the title; the lines `Why it matters:` and `Fix:` are its page.
+The docstring of the rule's module is its page: the title first, then what it is, `Why it matters:` and `Fix:`.
 """
 
 import inspect
+import sys
 from collections.abc import Callable
 from typing import Any, get_args, get_type_hints
 
@@ -49,7 +50,7 @@ class Skipped(msgspec.Struct, frozen=True):
 
 
 Outcome = Failed | Passed | Skipped | None
-Check = Callable[..., Outcome]
+Check = Callable[..., Outcome]  # a function of a rule module
 
 
 class Need(msgspec.Struct, frozen=True):
@@ -88,12 +89,12 @@ def rule(
 ) -> Callable[[Check], Rule]:
     """Declare a rule. `asks_gpu` restricts it to pods that ask for a GPU (True), that do not (False) or neither (None).
 
-    `gpu` is False for causes that are no GPU fault and None where a rule names a symptom and cannot tell. A `fallback` is
-    asked only when no other rule failed. The id is the place below `lockgate.rules`: `scheduling/all-held`.
+    `gpu` is False for causes that are no GPU fault and None where a rule names a symptom and cannot tell. A `fallback`
+    is asked only when no other rule failed. The id is the place below `lockgate.rules`: `scheduling/all-held`.
     """
 
     def declare(check: Check) -> Rule:
-        page = inspect.cleandoc(check.__doc__ or "")
+        page = inspect.cleandoc(sys.modules[check.__module__].__doc__ or "")
         return Rule(
             id=_place(check),
             title=page.partition("\n")[0].rstrip("."),

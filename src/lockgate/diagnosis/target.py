@@ -66,7 +66,7 @@ class Found(msgspec.Struct, frozen=True):
 
 
 def parse_target(text: str, namespace: str = "") -> Target:
-    """`pod/x`, `deploy/x`, `namespace/kind/name` or a bare name, which is a pod; raises TargetError for anything else."""
+    """`pod/x`, `deploy/x`, `namespace/kind/name`, or a bare name, which is a pod; TargetError for anything else."""
     parts = text.split("/")
     if len(parts) == 3:
         namespace, parts = parts[0], parts[1:]
@@ -85,7 +85,7 @@ def _unknown_kind(kind: str) -> str:
 
 
 def find(snapshot: Snapshot, target: Target) -> Found:
-    """Everything of the snapshot that belongs to the target; raises TargetMissingError when it is not among the facts."""
+    """Everything of the snapshot that belongs to the target; TargetMissingError when it is not among the facts."""
     if target.kind == "Pod":
         pod = _one(snapshot.known_pods, target, _all_known(snapshot))
         return Found(_placed(target, pod), None, (), (pod,))

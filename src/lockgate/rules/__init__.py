@@ -7,8 +7,9 @@ from lockgate.diagnosis.rule import Rule
 
 
 def all_rules() -> tuple[Rule, ...]:
-    """Every rule of the package, in the order of ids; what a module declares with `@rule` is found, nothing is listed."""
-    found = [r for name in _modules() for r in vars(importlib.import_module(name)).values() if isinstance(r, Rule)]
+    """Every rule of the package, in the order of ids; whatever a module declares with `@rule` is found."""
+    modules = (importlib.import_module(name) for name in _modules())
+    found = [r for module in modules for r in vars(module).values() if isinstance(r, Rule)]
     return tuple(sorted(found, key=lambda r: r.id))
 
 

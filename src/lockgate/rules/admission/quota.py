@@ -1,3 +1,11 @@
+"""A ResourceQuota of the namespace refuses the pods.
+
+The controller asks for a pod and the API server refuses it: the namespace may not request that much.
+
+Why it matters: there is no pod to describe, and GPUs may be free all the while; only the controller's events tell.
+Fix: end pods of the namespace that hold the quota, or raise it.
+"""
+
 import re
 
 from lockgate.diagnosis.rule import Failed, Passed, rule
@@ -22,13 +30,6 @@ def quota(
     resource_quotas: ResourceQuotas | Missing,
     namespace_pods: Pods | Missing,
 ) -> Failed | Passed | None:
-    """A ResourceQuota of the namespace refuses the pods.
-
-    The controller asks for a pod and the API server refuses it: the namespace may not request that much.
-
-    Why it matters: there is no pod to describe, and GPUs may be free all the while; only the controller's events tell.
-    Fix: end pods of the namespace that hold the quota, or raise it.
-    """
     said = _said((workload, *controllers), () if isinstance(workload_events, Missing) else workload_events)
     if said is None:
         return None if isinstance(workload_events, Missing) else Passed("no event of its controllers names a quota")
@@ -65,7 +66,8 @@ def _failed(
     return Failed(
         about=f"resourcequota/{workload.namespace}/{name}",
         summary=(
-            f"{workload.kind} {workload.name} has {has} of {wanted(workload)} pods: quota {name} allows {limited.get(key, '?')} "
+            f"{workload.kind} {workload.name} has {has} of {wanted(workload)} pods: "
+            f"quota {name} allows {limited.get(key, '?')} "
             f"{key}, {used.get(key, '?')} in use, and one more pod asks for {requested.get(key, '?')}."
         ),
         evidence=(evidence, *_quota(workload.namespace, name, key, quotas), *some(_holders(workload, pods))),

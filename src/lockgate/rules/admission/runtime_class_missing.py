@@ -1,3 +1,12 @@
+"""The RuntimeClass that the pods name does not exist.
+
+The API server refuses every pod whose `runtimeClassName` names no RuntimeClass object.
+
+Why it matters: no pod exists, so nothing shows but the controller's events. It is another fault than a handler that
+the node lacks: there the object exists.
+Fix: install the operator that makes the class, or drop `runtimeClassName`; GPUs reach pods by CDI without one.
+"""
+
 import re
 
 from lockgate.diagnosis.rule import Failed, Passed, rule
@@ -14,14 +23,6 @@ _TEXT = re.compile(r'RuntimeClass "(?P<name>[^"]+)" not found')
 def runtime_class_missing(
     workload: Workload, workload_events: Events | Missing, runtime_classes: RuntimeClasses | Missing
 ) -> Failed | Passed | None:
-    """The RuntimeClass that the pods name does not exist.
-
-    The API server refuses every pod whose `runtimeClassName` names no RuntimeClass object.
-
-    Why it matters: no pod exists, so nothing shows but the controller's events. It is another fault than a handler that
-    the node lacks: there the object exists.
-    Fix: install the operator that makes the class, or drop `runtimeClassName`; GPUs reach pods by CDI without one.
-    """
     named = workload.spec.template.spec.runtime_class_name or ""
     events = () if isinstance(workload_events, Missing) else workload_events
     said = next((e for e in reversed(events) if _TEXT.search(e.text)), None)
@@ -34,7 +35,7 @@ def runtime_class_missing(
         return Passed(f"RuntimeClass {name} exists")
     return Failed(
         about=f"runtimeclass/{name}",
-        summary=f"{workload.kind} {workload.name} names RuntimeClass {name}; there is {listed(known) if known else 'none'}.",
+        summary=f"{workload.kind} {workload.name} names RuntimeClass {name}{_there_is(known)}.",
         evidence=(
             Evidence(
                 object=f"{workload.kind.lower()}/{workload.namespace}/{workload.name}",
@@ -48,3 +49,7 @@ def runtime_class_missing(
             Remedy("Or drop runtimeClassName from the pod template: GPUs reach pods by CDI without one", "", Risk.LOW),
         ),
     )
+
+
+def _there_is(known: list[str] | None) -> str:
+    return "" if known is None else f"; there is {listed(known) or 'none'}"

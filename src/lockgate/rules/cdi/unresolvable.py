@@ -1,3 +1,11 @@
+"""A CDI device that the pod needs is not defined on the node.
+
+The runtime was told a CDI device name and found no specification in its directories that defines it.
+
+Why it matters: the container does not start, however healthy the GPU is. The kind of the name tells who asked for it.
+Fix: renew the specification that should define it, or correct the name that was asked for.
+"""
+
 import re
 
 from lockgate.diagnosis.rule import Failed, Passed, rule
@@ -34,13 +42,6 @@ _STORIES = {
 
 @rule(codes=("E11",), severity=Severity.BLOCKER, stages=(Stage.CREATING, Stage.FAILED), asks_gpu=None)
 def unresolvable(pod: Pod, gate_two: GateTwo, pod_events: Events | Missing) -> Failed | Passed | None:
-    """A CDI device that the pod needs is not defined on the node.
-
-    The runtime was told a CDI device name and found no specification in its directories that defines it.
-
-    Why it matters: the container does not start, however healthy the GPU is. The kind of the name tells who asked for it.
-    Fix: renew the specification that should define it, or correct the name that was asked for.
-    """
     said = _said(pod, () if isinstance(pod_events, Missing) else pod_events)
     if said is None:
         return None if isinstance(pod_events, Missing) else Passed("no event names an unresolvable CDI device")

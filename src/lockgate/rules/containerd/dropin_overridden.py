@@ -1,3 +1,12 @@
+"""A configuration file defines the handler, and another one takes it away again.
+
+Before containerd 2.0 the file that is read last replaces a plugin's table whole. A drop-in of three lines about a
+registry is enough to remove every runtime that another drop-in defines.
+
+Why it matters: each file looks right when it is read alone, and `containerd config dump` shows a plausible runc.
+Fix: put both into one file, or repeat the whole table in the file that is read last, or use containerd 2.
+"""
+
 from lockgate.containerd.effective import Effective
 from lockgate.containerd.load import ConfigError
 from lockgate.containerd.traps import Loss, LostHandler
@@ -33,14 +42,6 @@ _TITLES = {
 def dropin_overridden(
     pod: Pod, gate_two: GateTwo, runtime_classes: RuntimeClasses | Missing
 ) -> Failed | Passed | Skipped | None:
-    """A configuration file defines the handler, and another one takes it away again.
-
-    Before containerd 2.0 the file that is read last replaces a plugin's table whole. A drop-in of three lines about a
-    registry is enough to remove every runtime that another drop-in defines.
-
-    Why it matters: each file looks right when it is read alone, and `containerd config dump` shows a plausible runc.
-    Fix: put both into one file, or repeat the whole table in the file that is read last, or use containerd 2.
-    """
     handler = _handler(pod, runtime_classes)
     if not handler:
         return None

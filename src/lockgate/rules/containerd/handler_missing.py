@@ -1,3 +1,12 @@
+"""The runtime handler is not configured on the node.
+
+The pod's RuntimeClass names a handler that the node's container runtime has not loaded, so no sandbox can be made.
+
+Why it matters: every pod of that class on the node fails, the operator's own pods among them, so the plugin and its
+GPUs go too. For some seconds during an installation it is normal.
+Fix: see the toolkit pod of the node; it writes the handler into the runtime's configuration and restarts it.
+"""
+
 import re
 
 from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
@@ -20,14 +29,6 @@ _TEXTS = (
 def handler_missing(
     pod: Pod, gate_two: GateTwo, pod_events: Events | Missing, runtime_classes: RuntimeClasses | Missing
 ) -> Failed | Passed | Skipped | None:
-    """The runtime handler is not configured on the node.
-
-    The pod's RuntimeClass names a handler that the node's container runtime has not loaded, so no sandbox can be made.
-
-    Why it matters: every pod of that class on the node fails, the operator's own pods among them, so the plugin and its GPUs
-    go too. For some seconds during an installation it is normal.
-    Fix: see the toolkit pod of the node; it writes the handler into the runtime's configuration and restarts it.
-    """
     said = None if isinstance(pod_events, Missing) else _last_said(pod_events)
     asked = said[1] if said else _handler(pod, runtime_classes)
     if not asked:

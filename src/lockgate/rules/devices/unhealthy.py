@@ -1,3 +1,12 @@
+"""Unhealthy devices are missing: with them the pod would have its place.
+
+Capacity counts every device, allocatable only the healthy ones; the difference is what the plugin calls unhealthy.
+
+Why it matters: an XID error, a lost GPU or a failed health check takes a device away without any event about the pod.
+Fix: see the reason of each device; reset or replace the GPU, or end what made it fail. Lockgate's plugin takes a
+device back when it is well again, NVIDIA's has to be restarted.
+"""
+
 from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import gate_rows, listed, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
@@ -10,14 +19,6 @@ from lockgate.model.objects import Pod
 
 @rule(codes=("C06", "C07"), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,))
 def unhealthy(pod: Pod, gate_one: GateOne, devices: Devices) -> Failed | Passed | None:
-    """Unhealthy devices are missing: with them the pod would have its place.
-
-    Capacity counts every device, allocatable only the healthy ones; the difference is what the plugin calls unhealthy.
-
-    Why it matters: an XID error, a lost GPU or a failed health check takes a device away without any event about the pod.
-    Fix: see the reason of each device; reset or replace the GPU, or end what made it fail. Lockgate's plugin takes a device
-    back when it is well again, NVIDIA's has to be restarted.
-    """
     gone = [r for r in gate_one.nearest_with(Obstacle.GONE) if devices.explain(r)]
     rows = [*gate_one.nearest_with(Obstacle.UNHEALTHY), *gone]
     if rows:
@@ -33,7 +34,7 @@ def _failed(pod: Pod, gate: GateOne, rows: list[GateRow], devices: Devices) -> F
     return Failed(
         about=f"node/{row.node}" if len(rows) == 1 else "nodes",
         codes=("C07",) if not row.allocatable else ("C06",),
-        summary=f"{row.node} has {row.capacity} {gate.resource}, {row.capacity - row.allocatable} of them unhealthy{which}.",
+        summary=f"{row.node} has {row.capacity} {gate.resource}, {row.capacity - row.allocatable} unhealthy{which}.",
         evidence=(
             *(_seen(r.node, d) for r in rows for d in devices.unhealthy(r.node)),
             *gate_rows(gate, rows),

@@ -1,3 +1,11 @@
+"""No node is known to have a GPU.
+
+No node has a PCI label of node discovery, `nvidia.com/gpu.present`, or a GPU resource.
+
+Why it matters: without the PCI label the operator deploys nothing and still says `ready`.
+Fix: let node feature discovery run on the GPU nodes (tolerations!), or join a GPU node.
+"""
+
 from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import listed, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
@@ -10,13 +18,6 @@ from lockgate.model.objects import Pod
 
 @rule(codes=("G01", "G02", "G03"), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,))
 def no_gpu_node(pod: Pod, gate_one: GateOne, nodes: Nodes) -> Failed | Passed | None:
-    """No node is known to have a GPU.
-
-    No node has a PCI label of node discovery, `nvidia.com/gpu.present`, or a GPU resource.
-
-    Why it matters: without the PCI label the operator deploys nothing and still says `ready`.
-    Fix: let node feature discovery run on the GPU nodes (tolerations!), or join a GPU node.
-    """
     if gate_one.rows or pod.spec.node_name:
         return Passed(f"{len(gate_one.rows)} GPU nodes are known: {listed(r.node for r in gate_one.rows)}")
     discovered = [n for n in nodes if any(k.startswith(names.NFD_PREFIX) for k in n.metadata.labels)]

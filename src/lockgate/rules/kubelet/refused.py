@@ -1,3 +1,13 @@
+"""The kubelet refused the pod when it arrived on its node.
+
+The scheduler (or a `nodeName` in the spec) chose the node, and the kubelet found that it cannot give what is asked.
+
+Why it matters: such a pod stays Failed for good; a controller makes a new one, often into the same trap, again and
+again.
+Fix: mend what the text names, then delete the pod; never pin GPU pods with `spec.nodeName`, which passes the
+scheduler by.
+"""
+
 import re
 
 from lockgate.diagnosis.rule import Failed, rule
@@ -8,7 +18,7 @@ from lockgate.model.facts import Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 
-# Texts of pkg/kubelet/cm/devicemanager/manager.go and pkg/kubelet/lifecycle/predicate.go: pattern, codes, what it means.
+# Texts of pkg/kubelet/cm/devicemanager/manager.go and lifecycle/predicate.go: pattern, codes, what it means.
 _TEXTS = (
     (
         re.compile(
@@ -61,7 +71,8 @@ _TEXTS = (
     ),
     (
         re.compile(
-            r"Node didn't have enough resource: (?P<r>[^\s,]+), requested: (?P<a>\d+), used: (?P<u>\d+), capacity: (?P<c>\d+)"
+            r"Node didn't have enough resource: (?P<r>[^\s,]+), requested: (?P<a>\d+), "
+            r"used: (?P<u>\d+), capacity: (?P<c>\d+)"
         ),
         ("D08",),
         "{node} has {c} of {r}, {u} in use; {a} were asked for",
@@ -76,13 +87,6 @@ _TEXTS = (
     asks_gpu=None,
 )
 def refused(pod: Pod, gate_one: GateOne | Missing) -> Failed:
-    """The kubelet refused the pod when it arrived on its node.
-
-    The scheduler (or a `nodeName` in the spec) chose the node, and the kubelet found that it cannot give what is asked.
-
-    Why it matters: such a pod stays Failed for good; a controller makes a new one, often into the same trap, again and again.
-    Fix: mend what the text names, then delete the pod; never pin GPU pods with `spec.nodeName`, which passes the scheduler by.
-    """
     said = pod.status.message
     found = next(((m, codes, text) for pattern, codes, text in _TEXTS if (m := pattern.search(said))), None)
     node = pod.spec.node_name or "the node"

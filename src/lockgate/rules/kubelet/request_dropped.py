@@ -1,3 +1,12 @@
+"""The pod runs without the GPU that it asks for.
+
+The kubelet drops requests for resources that its node has never had, so a pod that was pinned there with `nodeName`
+is admitted and gets no device.
+
+Why it matters: everything looks right (Running, limits set), and the program finds no GPU.
+Fix: remove `spec.nodeName` and let the scheduler choose; it only takes nodes that have the resource.
+"""
+
 from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import pod_ref
 from lockgate.diagnosis.stage import Stage
@@ -9,14 +18,6 @@ from lockgate.model.objects import Pod
 
 @rule(codes=("C20", "D12"), severity=Severity.ERROR, stages=(Stage.RUNNING, Stage.FAILED))
 def request_dropped(pod: Pod, nodes: Nodes | Missing) -> Failed | Passed | None:
-    """The pod runs without the GPU that it asks for.
-
-    The kubelet drops requests for resources that its node has never had, so a pod that was pinned there with `nodeName`
-    is admitted and gets no device.
-
-    Why it matters: everything looks right (Running, limits set), and the program finds no GPU.
-    Fix: remove `spec.nodeName` and let the scheduler choose; it only takes nodes that have the resource.
-    """
     resource, node_name = gpu_asked(pod), pod.spec.node_name
     if _has_device(pod, resource):
         return Passed(f"the kubelet allocated {resource} to it")
@@ -25,7 +26,7 @@ def request_dropped(pod: Pod, nodes: Nodes | Missing) -> Failed | Passed | None:
         return None
     return Failed(
         about=pod_ref(pod),
-        summary=f"It asks for {resource}; {node_name} has never advertised that, so its kubelet admitted the pod without it.",
+        summary=f"It asks for {resource}; {node_name} never advertised that, so its kubelet admitted the pod without.",
         evidence=(
             Evidence(object=pod_ref(pod), field="spec.nodeName", value=node_name),
             Evidence(object=f"node/{node_name}", field=f"status.capacity[{resource}]", value="absent"),

@@ -1,3 +1,12 @@
+"""The device plugin is not serving: the kubelet lost it, or never met it.
+
+When the connection ends, the kubelet calls every device unhealthy at once (allocatable 0) and after five minutes sets
+capacity to 0 as well. The key stays at 0: a plugin has registered there before.
+
+Why it matters: GPU pods that run keep running, and nothing new starts; the text is the same as for a full node.
+Fix: find out why the plugin's pod does not run or does not register; it takes devices up again by itself.
+"""
+
 from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import gate_rows, listed
 from lockgate.diagnosis.stage import Stage
@@ -16,14 +25,6 @@ from lockgate.model.objects import Pod
     mutes=("kubelet/refused",),
 )
 def plugin_gone(pod: Pod, gate_one: GateOne, plugin: Plugin | Missing, devices: Devices) -> Failed | Passed | None:
-    """The device plugin is not serving: the kubelet lost it, or never met it.
-
-    When the connection ends, the kubelet calls every device unhealthy at once (allocatable 0) and after five minutes sets
-    capacity to 0 as well. The key stays at 0: a plugin has registered there before.
-
-    Why it matters: GPU pods that run keep running, and nothing new starts; the text is the same as for a full node.
-    Fix: find out why the plugin's pod does not run or does not register; it takes devices up again by itself.
-    """
     rows = [r for r in gate_one.nearest_with(Obstacle.NO_RESOURCE, Obstacle.GONE) if r.known or _is_broken(plugin, r)]
     lost = [r for r in rows if not devices.explain(r)]
     if lost:
@@ -66,9 +67,9 @@ def _title(row: GateRow) -> str:
 
 def _numbers(row: GateRow) -> str:
     if row.capacity:
-        return f"capacity {row.capacity} and allocatable 0, what the kubelet says in the first five minutes without a plugin"
+        return f"capacity {row.capacity}, allocatable 0: what a kubelet says for five minutes after it lost the plugin"
     if row.known:
-        return "capacity 0 with the key still there, so a plugin has registered here and is gone for more than five minutes"
+        return "capacity 0 with the key still there: a plugin was registered here and is gone for over five minutes"
     return "the resource was never advertised"
 
 

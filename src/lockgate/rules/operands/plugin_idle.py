@@ -1,3 +1,11 @@
+"""The device plugin runs and offers no device.
+
+Its pod is ready, and the node has never had the resource: it found no GPU, or it did not reach the kubelet.
+
+Why it matters: a plugin that finds nothing waits without an error, and its pod is Running and Ready.
+Fix: read its log. No NVML or no device: the driver or the plugin's own runtime class. No registration: restart it.
+"""
+
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import gate_rows, listed
 from lockgate.diagnosis.stage import Stage
@@ -20,13 +28,6 @@ _TELLING = (
 
 @rule(codes=("C02", "C05"), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,))
 def plugin_idle(pod: Pod, gate_one: GateOne, plugin: Plugin, devices: Devices, logs: Logs | Missing) -> Failed | None:
-    """The device plugin runs and offers no device.
-
-    Its pod is ready, and the node has never had the resource: it found no GPU, or it did not reach the kubelet.
-
-    Why it matters: a plugin that finds nothing waits without an error, and its pod is Running and Ready.
-    Fix: read its log. No NVML or no device: the driver or the plugin's own runtime class. No registration: restart it.
-    """
     rows = [
         r
         for r in gate_one.nearest_with(Obstacle.NO_RESOURCE)
@@ -40,7 +41,9 @@ def plugin_idle(pod: Pod, gate_one: GateOne, plugin: Plugin, devices: Devices, l
     why = f"it says: {said[0].verbatim}" if said else "its log decides whether it found no GPU or missed the kubelet"
     return Failed(
         about=f"node/{row.node}" if len(rows) == 1 else "nodes",
-        summary=f"{on.pod} is ready on {listed(r.node for r in rows)} and {gate_one.resource} was never advertised there; {why}.",
+        summary=(
+            f"{on.pod} is ready on {listed(r.node for r in rows)}, and {gate_one.resource} was never advertised there; {why}."
+        ),
         evidence=(Evidence(object=f"pod/{on.pod}", field="status", value="Ready"), *said, *gate_rows(gate_one, rows)),
         remedy=(
             Remedy("Read the plugin's log", f"kubectl logs -n {namespace} {name} --tail=50", Risk.NONE),

@@ -1,3 +1,12 @@
+"""No device plugin is installed.
+
+There are nodes with GPUs, and no DaemonSet that would register them with the kubelet.
+
+Why it matters: without a plugin `nvidia.com/gpu` does not exist, and the scheduler says `Insufficient
+nvidia.com/gpu`.
+Fix: install a GPU operator, or let the ClusterPolicy enable the device plugin.
+"""
+
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import gate_rows, listed
 from lockgate.diagnosis.stage import Stage
@@ -17,13 +26,6 @@ from lockgate.model.objects import Pod
 def plugin_not_installed(
     pod: Pod, gate_one: GateOne, plugin: Plugin, cluster_policies: ClusterPolicies | Missing
 ) -> Failed | None:
-    """No device plugin is installed.
-
-    There are nodes with GPUs, and no DaemonSet that would register them with the kubelet.
-
-    Why it matters: without a plugin `nvidia.com/gpu` does not exist, and the scheduler says `Insufficient nvidia.com/gpu`.
-    Fix: install a GPU operator, or let the ClusterPolicy enable the device plugin.
-    """
     rows = gate_one.nearest_with(Obstacle.NO_RESOURCE, Obstacle.GONE)
     if plugin.daemon_sets or not rows or any(row.others for row in rows):
         return None

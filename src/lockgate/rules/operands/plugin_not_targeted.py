@@ -1,3 +1,11 @@
+"""The device plugin does not run on the node: its DaemonSet leaves it out.
+
+A label or a taint keeps the DaemonSet's pod off, so nothing registers the GPUs with the kubelet.
+
+Why it matters: a DaemonSet with DESIRED 0 is "ready" for every tool, the operator included, and no event is written.
+Fix: correct the label or taint that is shown; the plugin then starts by itself, and the GPUs appear within a minute.
+"""
+
 from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import gate_rows, listed
 from lockgate.diagnosis.stage import Stage
@@ -20,13 +28,6 @@ _PAUSES = {names.PAUSED_FOR_MIG: "G06", names.PAUSED_FOR_DRIVER: "G07"}
     mutes=("operands/plugin-gone", "kubelet/refused", "devices/unhealthy"),
 )
 def plugin_not_targeted(pod: Pod, gate_one: GateOne, plugin: Plugin, nodes: Nodes) -> Failed | Passed | None:
-    """The device plugin does not run on the node: its DaemonSet leaves it out.
-
-    A label or a taint keeps the DaemonSet's pod off, so nothing registers the GPUs with the kubelet.
-
-    Why it matters: a DaemonSet with DESIRED 0 is "ready" for every tool, the operator included, and no event is written.
-    Fix: correct the label or taint that is shown; the plugin then starts by itself, and the GPUs appear within a minute.
-    """
     rows = [row for row in _without_devices(gate_one) if plugin.on(row.node).state is PluginState.NOT_TARGETED]
     if not rows:
         return Passed(_targeted(gate_one, plugin)) if plugin.daemon_sets and gate_one.rows else None
@@ -49,7 +50,7 @@ def _failed(gate: GateOne, rows: list[GateRow], judged: list[PluginOn], nodes: d
     return Failed(
         about=f"node/{first.node}" if len(rows) == 1 else "nodes",
         codes=_codes(first, nodes[first.node]),
-        summary=f"{desired}: {_why(first)} ({listed(j.node for j in judged)}); so {gate.resource} is {_offered(rows[0])}.",
+        summary=f"{desired}: {_why(first)} ({listed(j.node for j in judged)}). {gate.resource} is {_offered(rows[0])}.",
         evidence=(
             Evidence(
                 object=f"daemonset/{first.daemon_set}", field="status.desiredNumberScheduled", value=str(first.desired)

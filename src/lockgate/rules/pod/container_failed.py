@@ -1,3 +1,11 @@
+"""A container ends with an error.
+
+Its program ended by itself; both gates were passed. Nothing that is known of GPUs explains it.
+
+Why it matters: it may be the program's own fault or a GPU's (an XID, a driver that went away); the log tells.
+Fix: read the container's log; look for `Xid` in the node's kernel log if it speaks of CUDA or NVML.
+"""
+
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import pod_ref
 from lockgate.diagnosis.stage import Stage, statuses
@@ -8,13 +16,6 @@ from lockgate.model.objects import ContainerStatus, Pod, StateTerminated
 
 @rule(codes=(), severity=Severity.ERROR, stages=(Stage.FAILED,), gpu=None, fallback=True, asks_gpu=None)
 def container_failed(pod: Pod, logs: Logs | Missing) -> Failed:
-    """A container ends with an error.
-
-    Its program ended by itself; both gates were passed. Nothing that is known of GPUs explains it.
-
-    Why it matters: it may be the program's own fault or a GPU's (an XID, a driver that went away); the log tells.
-    Fix: read the container's log; look for `Xid` in the node's kernel log if it speaks of CUDA or NVML.
-    """
     status, ended = _ended(pod)
     name = status.name if status else "unknown"
     words = _words(ended) if ended else (pod.status.message or pod.status.reason or "no status")

@@ -1,3 +1,10 @@
+"""The image cannot be pulled.
+
+Why it matters: the pod has its node and its GPU is set aside for it, so the GPU is held and idle until this is
+mended.
+Fix: correct the image's name or tag, or give the node access to the registry (secret, network, mirror).
+"""
+
 from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import event, pod_ref, some
 from lockgate.diagnosis.stage import Stage, statuses
@@ -18,11 +25,6 @@ _REASONS = (
 
 @rule(codes=("F03", "F04"), severity=Severity.BLOCKER, stages=(Stage.CREATING,), gpu=False, asks_gpu=None)
 def image(pod: Pod, pod_events: Events | Missing) -> Failed | Passed:
-    """The image cannot be pulled.
-
-    Why it matters: the pod has its node and its GPU is set aside for it, so the GPU is held and idle until this is mended.
-    Fix: correct the image's name or tag, or give the node access to the registry (secret, network, mirror).
-    """
     bad = next((s for s in statuses(pod) if s.state.waiting and s.state.waiting.reason in _REASONS), None)
     if bad is None or bad.state.waiting is None:
         return Passed("no container waits for its image")
@@ -31,7 +33,7 @@ def image(pod: Pod, pod_events: Events | Missing) -> Failed | Passed:
     said = next((e for e in reversed(events) if e.reason == "Failed" and "image" in e.text.lower()), None)
     return Failed(
         about=pod_ref(pod),
-        summary=f"Container {bad.name} waits for image {bad.image or 'unknown'} ({waiting.reason}) on {pod.spec.node_name}.",
+        summary=f"Container {bad.name} waits for image {bad.image} on {pod.spec.node_name} ({waiting.reason}).",
         evidence=(
             Evidence(
                 object=pod_ref(pod),

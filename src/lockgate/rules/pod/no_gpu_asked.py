@@ -1,3 +1,13 @@
+"""The pod asks for no GPU, so it has none.
+
+No container has `nvidia.com/gpu` (or a MIG device) in its limits. It was placed without regard to GPUs, and the
+kubelet gave it none.
+
+Why it matters: it runs, on a GPU node perhaps, and only the program finds out. A runtime class, a device variable, or
+privileged mode is no request: what such a pod sees belongs to others.
+Fix: add the limit to the container that needs the GPU; a whole number, and a request is not needed.
+"""
+
 import re
 
 from lockgate.diagnosis.rule import Failed, rule
@@ -9,8 +19,8 @@ from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Container, Pod
 
 _NO_DRIVER = re.compile(
-    r"nvidia-smi[\"':]* ?:? ?(?:executable file )?not found|libcuda\.so|libnvidia-ml\.so|CUDA driver|no CUDA-capable device"
-    r"|NVML|Found no NVIDIA driver|No CUDA GPUs are available|no NVIDIA devices|couldn't communicate with the NVIDIA driver"
+    r"nvidia-smi[\"':]* ?:? ?(?:executable file )?not found|libcuda\.so|libnvidia-ml\.so|CUDA driver|NVML"
+    r"|no CUDA-capable device|Found no NVIDIA driver|No CUDA GPUs are available|communicate with the NVIDIA driver"
 )
 _WANTS = re.compile(r"nvidia|cuda|gpu|tensorflow|pytorch|torch|vllm|triton", re.IGNORECASE)
 _VISIBLE = "NVIDIA_VISIBLE_DEVICES"
@@ -23,15 +33,6 @@ _VISIBLE = "NVIDIA_VISIBLE_DEVICES"
     asks_gpu=False,
 )
 def no_gpu_asked(pod: Pod, logs: Logs | Missing) -> Failed:
-    """The pod asks for no GPU, so it has none.
-
-    No container has `nvidia.com/gpu` (or a MIG device) in its limits. It was placed without regard to GPUs, and the kubelet
-    gave it none.
-
-    Why it matters: it runs, on a GPU node perhaps, and only the program finds out. A runtime class, a device variable, or
-    privileged mode is no request: what such a pod sees belongs to others.
-    Fix: add the limit to the container that needs the GPU; a whole number, and a request is not needed.
-    """
     wants = [*_said(pod, logs), *_hints(pod)]
     where = f"it runs on {pod.spec.node_name}" if pod.spec.node_name else "it has no node"
     names_ = listed(c.name for c in pod.spec.containers) or "unknown"
@@ -47,7 +48,7 @@ def no_gpu_asked(pod: Pod, logs: Logs | Missing) -> Failed:
         ),
         remedy=(
             Remedy(
-                f"Add to container {container}: resources: {{limits: {{{names.GPU}: 1}}}}; a pod has to be made anew for that",
+                f"Add to container {container}: resources: {{limits: {{{names.GPU}: 1}}}}, and make the pod anew",
                 "",
                 Risk.LOW,
             ),

@@ -1,3 +1,11 @@
+"""The containers cannot be made, for a reason that is not explained here.
+
+The kubelet's or the runtime's own words are quoted.
+
+Why it matters: an unknown text must not be taken for one of the known faults.
+Fix: read the quoted text; the runtime's log on the node says more.
+"""
+
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import event, pod_ref, some
 from lockgate.diagnosis.stage import Stage, statuses
@@ -10,13 +18,6 @@ _ON_ITS_WAY = ("", "ContainerCreating", "PodInitializing")
 
 @rule(codes=(), severity=Severity.ERROR, stages=(Stage.CREATING,), gpu=None, fallback=True, asks_gpu=None)
 def not_created(pod: Pod, pod_events: Events | Missing) -> Failed | None:
-    """The containers cannot be made, for a reason that is not explained here.
-
-    The kubelet's or the runtime's own words are quoted.
-
-    Why it matters: an unknown text must not be taken for one of the known faults.
-    Fix: read the quoted text; the runtime's log on the node says more.
-    """
     stuck = next((s for s in statuses(pod) if s.state.waiting and s.state.waiting.reason not in _ON_ITS_WAY), None)
     warnings = [e for e in (() if isinstance(pod_events, Missing) else pod_events) if e.type == "Warning"]
     if stuck is None and not warnings:

@@ -1,3 +1,11 @@
+"""The pod runs and is not ready.
+
+Both gates were passed. Its own readiness probe, or a readiness gate, says that it cannot serve yet.
+
+Why it matters: loading a large model takes minutes, so this is often nothing; for hours it is a fault of the program.
+Fix: read the program's log, and the probe's events.
+"""
+
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import pod_ref
 from lockgate.diagnosis.stage import Stage, is_ready
@@ -7,19 +15,12 @@ from lockgate.model.objects import Pod
 
 @rule(codes=(), severity=Severity.WARNING, stages=(Stage.RUNNING,), gpu=None, fallback=True, asks_gpu=None)
 def not_ready(pod: Pod) -> Failed | None:
-    """The pod runs and is not ready.
-
-    Both gates were passed. Its own readiness probe, or a readiness gate, says that it cannot serve yet.
-
-    Why it matters: loading a large model takes minutes, so this is often nothing; for hours it is a fault of the program.
-    Fix: read the program's log, and the probe's events.
-    """
     condition = next((c for c in pod.status.conditions if c.type == "Ready"), None)
     if condition is None or is_ready(pod):
         return None
     return Failed(
         about=pod_ref(pod),
-        summary=f"It passed both gates and runs on {pod.spec.node_name}; {condition.message or condition.reason or 'no reason given'}.",
+        summary=f"It passed both gates and runs on {pod.spec.node_name}; {condition.message or condition.reason}.",
         evidence=(
             Evidence(
                 object=pod_ref(pod),

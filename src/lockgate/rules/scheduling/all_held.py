@@ -1,3 +1,12 @@
+"""Every GPU is held.
+
+The healthy devices of the nodes that the pod may use are requested by other pods, so fewer are left than it asks for.
+
+Why it matters: the scheduler counts requests, not use. An idle pod holds its GPU as firmly as a busy one, and the
+event says the same `Insufficient nvidia.com/gpu` as for a dead plugin.
+Fix: end or scale down a holder, wait for one, or add a node.
+"""
+
 from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.seen import asked, gate_rows, listed, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
@@ -8,14 +17,6 @@ from lockgate.model.objects import Pod
 
 @rule(codes=("C09",), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,))
 def all_held(pod: Pod, gate_one: GateOne) -> Failed | Passed | Skipped | None:
-    """Every GPU is held.
-
-    The healthy devices of the nodes that the pod may use are requested by other pods, so fewer are left than it asks for.
-
-    Why it matters: the scheduler counts requests, not use. An idle pod holds its GPU as firmly as a busy one, and the
-    event says the same `Insufficient nvidia.com/gpu` as for a dead plugin.
-    Fix: end or scale down a holder, wait for one, or add a node.
-    """
     if any(row.requested is None for row in gate_one.rows):
         return Skipped("what other pods hold is not known", "kubectl get pods -A -o json")
     free = [row for row in gate_one.rows if row.only_devices_short() and (row.headroom or 0) > 0]

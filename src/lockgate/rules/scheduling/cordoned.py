@@ -1,3 +1,12 @@
+"""The GPU nodes are cordoned.
+
+Somebody or something set `spec.unschedulable`: a person, a driver upgrade, an autoscaler, a node health tool.
+
+Why it matters: a forgotten cordon keeps healthy GPUs empty. During a driver upgrade it is meant and will end by
+itself.
+Fix: uncordon the node, or let the upgrade finish; `upgrade-failed` needs a look at the driver pod first.
+"""
+
 from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import listed, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
@@ -10,13 +19,6 @@ from lockgate.model.objects import Node, Pod
 
 @rule(codes=("B03",), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,))
 def cordoned(pod: Pod, gate_one: GateOne, nodes: Nodes) -> Failed | Passed | None:
-    """The GPU nodes are cordoned.
-
-    Somebody or something set `spec.unschedulable`: a person, a driver upgrade, an autoscaler, a node health tool.
-
-    Why it matters: a forgotten cordon keeps healthy GPUs empty. During a driver upgrade it is meant and will end by itself.
-    Fix: uncordon the node, or let the upgrade finish; `upgrade-failed` needs a look at the driver pod first.
-    """
     rows = gate_one.nearest_with(Obstacle.CORDON)
     if rows:
         return _failed(pod, rows, {node.name: node for node in nodes})

@@ -1,3 +1,12 @@
+"""GPUs are free, but no one node has enough of them.
+
+A pod runs on one node. The free devices together would do, on each node alone they are too few.
+
+Why it matters: dashboards show free GPUs while the pod waits, and the scheduler will not move other pods to make
+room.
+Fix: move or end a pod so that one node has enough, ask for fewer, or pack GPU pods (scoring strategy MostAllocated).
+"""
+
 from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.seen import asked, gate_rows, listed, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
@@ -8,13 +17,6 @@ from lockgate.model.objects import Pod
 
 @rule(codes=("C10",), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,))
 def fragmented(pod: Pod, gate_one: GateOne) -> Failed | Passed | Skipped | None:
-    """GPUs are free, but no one node has enough of them.
-
-    A pod runs on one node. The free devices together would do, on each node alone they are too few.
-
-    Why it matters: dashboards show free GPUs while the pod waits, and the scheduler will not move other pods to make room.
-    Fix: move or end a pod so that one node has enough, ask for fewer, or pack GPU pods (scoring strategy MostAllocated).
-    """
     if any(row.requested is None for row in gate_one.rows):
         return Skipped("what other pods hold is not known", "kubectl get pods -A -o json")
     if not gate_one.nearest_with(*SHORT_OF_DEVICES):
@@ -27,14 +29,13 @@ def fragmented(pod: Pod, gate_one: GateOne) -> Failed | Passed | Skipped | None:
 
 
 def _failed(pod: Pod, gate: GateOne, rows: list[GateRow], left: int) -> Failed:
-    best = max(rows, key=lambda row: row.headroom or 0)
     largest = max(rows, key=lambda row: row.largest)
     never = largest.largest < gate.asked
     spread = listed(f"{row.headroom} on {row.node}" for row in rows if row.headroom)
     limit = f" No node has {gate.asked} at all: {largest.node} has the most, {largest.largest}." if never else ""
     return Failed(
         about="nodes",
-        summary=f"It asks for {gate.asked} on one node; {left} are free ({spread}), at most {best.headroom} together.{limit}",
+        summary=f"It asks for {gate.asked} on one node; {left} are free: {spread}.{limit}",
         evidence=(asked(pod, gate.resource, gate.asked), *gate_rows(gate, rows), *some(scheduler_word(pod))),
         remedy=_never_fits(largest) if never else _make_room(gate, rows),
     )

@@ -1,3 +1,11 @@
+"""A scheduling gate holds the pod back.
+
+The scheduler does not look at a gated pod at all; whoever set the gate has to remove it.
+
+Why it matters: no event and no reason about GPUs is ever written for it, however free the GPUs are.
+Fix: ask the controller that owns the gate (a queue such as Kueue), or remove the gate if nobody does.
+"""
+
 from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import listed, pod_ref, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
@@ -23,13 +31,6 @@ _OWNERS = {"kueue.x-k8s.io": "Kueue (its queue has not admitted the workload)"}
     ),
 )
 def gated(pod: Pod) -> Failed | Passed:
-    """A scheduling gate holds the pod back.
-
-    The scheduler does not look at a gated pod at all; whoever set the gate has to remove it.
-
-    Why it matters: no event and no reason about GPUs is ever written for it, however free the GPUs are.
-    Fix: ask the controller that owns the gate (a queue such as Kueue), or remove the gate if nobody does.
-    """
     gates = [gate.name for gate in pod.spec.scheduling_gates]
     if not gates:
         return Passed("spec.schedulingGates is empty")

@@ -1,5 +1,13 @@
+"""The GPU nodes have too little of something else.
+
+GPUs would do; CPU, memory, storage, huge pages or the number of pods on the node is what is short.
+
+Why it matters: the pod looks like a GPU problem because it asks for a GPU, and adding GPUs would not help.
+Fix: ask for less, free the resource, or use a larger node.
+"""
+
 from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
-from lockgate.diagnosis.seen import listed, pod_ref, scheduler_word, some
+from lockgate.diagnosis.seen import listed, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne, GateRow, Obstacle
 from lockgate.kit.quantity import binary_size
@@ -12,13 +20,6 @@ _BYTES = ("memory", "ephemeral-storage", "hugepages-")
 
 @rule(codes=("B06",), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,), gpu=False)
 def other_resource(pod: Pod, gate_one: GateOne) -> Failed | Passed | Skipped | None:
-    """The GPU nodes have too little of something else.
-
-    GPUs would do; CPU, memory, storage, huge pages or the number of pods on the node is what is short.
-
-    Why it matters: the pod looks like a GPU problem because it asks for a GPU, and adding GPUs would not help.
-    Fix: ask for less, free the resource, or use a larger node.
-    """
     if any(row.requested is None for row in gate_one.rows):
         return Skipped("what other pods request is not known", "kubectl get pods -A -o json")
     rows = gate_one.nearest_with(Obstacle.OTHER)
@@ -36,7 +37,7 @@ def _failed(pod: Pod, resource: str, rows: tuple[GateRow, ...]) -> Failed:
         title=f"The GPU nodes have too little {what}",
         summary=f"It asks for {_amount(first, first.requested)} {first.resource}; {first_row.node} has {_left(first)}.",
         evidence=(*(_seen(row, s) for row, s in short), *_gpus(resource, rows), *some(scheduler_word(pod))),
-        remedy=(_remedy(pod, first),),
+        remedy=(_remedy(first_row.node, first),),
     )
 
 
@@ -46,7 +47,8 @@ def _left(short: Shortage) -> str:
 
 
 def _seen(row: GateRow, short: Shortage) -> Evidence:
-    note = f"requested {_amount(short, short.used)}, left {_amount(short, max(short.headroom, 0))}, asked {_amount(short, short.requested)}"
+    used, left = _amount(short, short.used), _amount(short, max(short.headroom, 0))
+    note = f"requested {used}, left {left}; the pod asks for {_amount(short, short.requested)}"
     field = f"status.allocatable[{short.resource}]"
     return Evidence(object=f"node/{row.node}", field=field, value=_amount(short, short.allocatable), note=note)
 
@@ -62,15 +64,15 @@ def _gpus(resource: str, rows: tuple[GateRow, ...]) -> tuple[Evidence, ...]:
     )
 
 
-def _remedy(pod: Pod, short: Shortage) -> Remedy:
+def _remedy(node: str, short: Shortage) -> Remedy:
     if short.unresolvable:
         return Remedy(
             f"No GPU node has that much {short.resource}: ask for at most {_amount(short, short.allocatable)}",
             "",
             Risk.LOW,
         )
-    command = f"kubectl get {pod_ref(pod).split('/', 1)[0]} {pod.name} -n {pod.namespace} -o jsonpath='{{.spec.containers[*].resources}}'"
-    return Remedy(f"Ask for less {short.resource}, or end pods that hold it on the GPU nodes", command, Risk.LOW)
+    command = f"kubectl describe node {node}"
+    return Remedy(f"Ask for less {short.resource}, or end pods that hold it on the GPU nodes", command, Risk.NONE)
 
 
 def _amount(short: Shortage, count: int) -> str:

@@ -1,3 +1,12 @@
+"""No GPU node has the labels that the pod selects.
+
+Its nodeSelector or required node affinity leaves every GPU node out; the nearest node and its own value are shown.
+
+Why it matters: product labels change with sharing (`-SHARED`) and MIG (`-MIG-1g.5gb`), and a selector that matched
+yesterday matches nothing today.
+Fix: correct the selector to a value that a node has, or label the node if the label is one of yours.
+"""
+
 from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import listed, pod_ref, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
@@ -10,14 +19,6 @@ from lockgate.scheduling.selectors import Miss
 
 @rule(codes=("B02",), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,))
 def selector(pod: Pod, gate_one: GateOne) -> Failed | Passed | None:
-    """No GPU node has the labels that the pod selects.
-
-    Its nodeSelector or required node affinity leaves every GPU node out; the nearest node and its own value are shown.
-
-    Why it matters: product labels change with sharing (`-SHARED`) and MIG (`-MIG-1g.5gb`), and a selector that matched
-    yesterday matches nothing today.
-    Fix: correct the selector to a value that a node has, or label the node if the label is one of yours.
-    """
     rows = gate_one.nearest_with(Obstacle.SELECTOR)
     if rows:
         return _failed(pod, rows)
@@ -30,7 +31,7 @@ def _failed(pod: Pod, rows: tuple[GateRow, ...]) -> Failed:
     miss = nearest.misses[0]
     return Failed(
         about=pod_ref(pod),
-        summary=f"It selects {listed(m.wanted for m in nearest.misses)}; the nearest GPU node, {nearest.node}, has {_has(miss)}.",
+        summary=f"It selects {listed(m.wanted for m in nearest.misses)}; the nearest, {nearest.node}, has {_has(miss)}.",
         evidence=(
             *(Evidence(object=pod_ref(pod), field=_field(pod, m), value=m.wanted) for m in nearest.misses),
             *(_seen(row, m) for row in rows for m in row.misses),

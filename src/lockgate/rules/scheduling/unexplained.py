@@ -1,3 +1,12 @@
+"""The scheduler refuses the pod for a reason that is not explained here.
+
+Its own words are quoted. Where the numbers of today would let the pod in, the text is old or the scheduler has not
+tried again yet.
+
+Why it matters: an unknown reason must not be taken for "GPUs are short".
+Fix: read the quoted text; if a node is open, wait a minute and ask again.
+"""
+
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import gate_rows, listed, pod_ref, scheduler_text, some
 from lockgate.diagnosis.stage import Stage
@@ -9,14 +18,6 @@ from lockgate.model.objects import Pod
 
 @rule(codes=(), severity=Severity.WARNING, stages=(Stage.SCHEDULING,), gpu=None, fallback=True, asks_gpu=None)
 def unexplained(pod: Pod, gate_one: GateOne | Missing, pod_events: Events | Missing) -> Failed | None:
-    """The scheduler refuses the pod for a reason that is not explained here.
-
-    Its own words are quoted. Where the numbers of today would let the pod in, the text is old or the scheduler has not
-    tried again yet.
-
-    Why it matters: an unknown reason must not be taken for "GPUs are short".
-    Fix: read the quoted text; if a node is open, wait a minute and ask again.
-    """
     word, text = scheduler_text(pod, () if isinstance(pod_events, Missing) else pod_events)
     if word is None:
         return None

@@ -1,3 +1,11 @@
+"""The GPU nodes have a taint that the pod does not tolerate.
+
+GPU pools are often tainted so that only GPU pods land there; `node.kubernetes.io/*` says that the node is not well.
+
+Why it matters: newer schedulers no longer name the taint in their text, so it has to be read from the nodes.
+Fix: add the toleration to the pod, or remove the taint if it is a leftover.
+"""
+
 from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import listed, pod_ref, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
@@ -12,12 +20,6 @@ _NODE_IS_SICK = "node.kubernetes.io/"
 
 @rule(codes=("B01", "B04"), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,))
 def untolerated_taint(pod: Pod, gate_one: GateOne) -> Failed | Passed | None:
-    """The GPU nodes have a taint that the pod does not tolerate.
-
-    Why it matters: since Kubernetes 1.3x the scheduler's text no longer names the taint, and cloud and GPU pools are often
-    tainted so that only GPU pods land there. `node.kubernetes.io/*` taints say that the node itself is not well.
-    Fix: add the toleration to the pod, or remove the taint if it is a leftover.
-    """
     rows = gate_one.nearest_with(Obstacle.TAINT)
     if rows:
         return _failed(pod, rows)
@@ -31,7 +33,7 @@ def _failed(pod: Pod, rows: tuple[GateRow, ...]) -> Failed:
     return Failed(
         about=f"node/{rows[0].node}" if len(rows) == 1 else "nodes",
         codes=("B04",) if len(sick) == len(taints) else ("B01",),
-        summary=f"{where} {'has' if len(rows) == 1 else 'have'} {listed(map(taint_text, taints))}, which the pod lacks.",
+        summary=f"The pod does not tolerate {listed(map(taint_text, taints))} of {where}.",
         evidence=(
             *(_taint_seen(row, t) for row in rows for t in row.taints),
             Evidence(object=pod_ref(pod), field="spec.tolerations", value=_tolerations(pod)),
@@ -62,5 +64,5 @@ def _remedy(taint: Taint, rows: tuple[GateRow, ...]) -> Remedy:
         )
     wanted = toleration_for(taint)
     value = f", value: {wanted.value}" if wanted.value else ""
-    text = f"Add to the pod's spec.tolerations: {{key: {wanted.key}, operator: {wanted.operator}{value}, effect: {wanted.effect}}}"
-    return Remedy(text, "", Risk.LOW)
+    added = f"{{key: {wanted.key}, operator: {wanted.operator}{value}, effect: {wanted.effect}}}"
+    return Remedy(f"Add to the pod's spec.tolerations: {added}", "", Risk.LOW)

@@ -1,3 +1,11 @@
+"""A volume keeps the pod from being placed.
+
+A claim that it mounts is not bound, does not exist, or lies in a zone without GPU nodes.
+
+Why it matters: the scheduler looks at volumes before it counts GPUs, so nothing is said about GPUs at all.
+Fix: make the claim bindable (storage class, provisioner, access mode), or place volume and GPU nodes in one zone.
+"""
+
 from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import listed, pod_ref, scheduler_text, some
 from lockgate.diagnosis.stage import Stage
@@ -11,13 +19,6 @@ from lockgate.scheduling.causes import Cause
 def volume(
     pod: Pod, persistent_volume_claims: PersistentVolumeClaims | Missing, pod_events: Events | Missing
 ) -> Failed | Passed | None:
-    """A volume keeps the pod from being placed.
-
-    A claim that it mounts is not bound, does not exist, or lies in a zone without GPU nodes.
-
-    Why it matters: the scheduler looks at volumes before it counts GPUs, so nothing is said about GPUs at all.
-    Fix: make the claim bindable (storage class, provisioner, access mode), or place volume and GPU nodes in one zone.
-    """
     word, text = scheduler_text(pod, () if isinstance(pod_events, Missing) else pod_events)
     said = text is not None and (text.prefilter_cause is Cause.VOLUME or bool(text.count(Cause.VOLUME)))
     claims = [v.persistent_volume_claim.claim_name for v in pod.spec.volumes if v.persistent_volume_claim]

@@ -1,3 +1,11 @@
+"""The nodes offer their GPUs under another name.
+
+MIG with the mixed strategy and renamed time-slicing change the resource's name; the pod still asks for the old one.
+
+Why it matters: the GPUs are there and free, and the scheduler says `Insufficient` as for any name it does not know.
+Fix: ask for the name that the nodes advertise.
+"""
+
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import asked, gate_rows, listed
 from lockgate.diagnosis.stage import Stage
@@ -9,13 +17,6 @@ from lockgate.model.objects import Pod
 
 @rule(codes=("C11", "C13"), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,))
 def wrong_name(pod: Pod, gate_one: GateOne) -> Failed | None:
-    """The nodes offer their GPUs under another name.
-
-    MIG with the mixed strategy and renamed time-slicing change the resource's name; the pod still asks for the old one.
-
-    Why it matters: the GPUs are there and free, and the scheduler says `Insufficient` as for any name it does not know.
-    Fix: ask for the name that the nodes advertise.
-    """
     rows = [r for r in gate_one.nearest_with(Obstacle.NO_RESOURCE) if r.others]
     if not rows:
         return None

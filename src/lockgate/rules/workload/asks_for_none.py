@@ -1,3 +1,11 @@
+"""The workload wants no pods.
+
+It is scaled to 0, suspended, or (a DaemonSet) targets no node.
+
+Why it matters: nothing is wrong with GPUs; nobody asks for a pod.
+Fix: scale it up, resume it, or correct the DaemonSet's node selector.
+"""
+
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.subject import wanted
@@ -7,13 +15,6 @@ from lockgate.model.objects import Workload
 
 @rule(codes=("A15",), severity=Severity.WARNING, stages=(Stage.NO_POD,), gpu=False, asks_gpu=None)
 def asks_for_none(workload: Workload) -> Failed | None:
-    """The workload wants no pods.
-
-    It is scaled to 0, suspended, or (a DaemonSet) targets no node.
-
-    Why it matters: nothing is wrong with GPUs; nobody asks for a pod.
-    Fix: scale it up, resume it, or correct the DaemonSet's node selector.
-    """
     if wanted(workload):
         return None
     field, value, command = _reason(workload)

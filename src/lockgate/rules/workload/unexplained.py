@@ -1,3 +1,11 @@
+"""The controller cannot make its pods, for a reason that is not explained here.
+
+Its own words are quoted: admission refused the pod, or the controller itself is held up.
+
+Why it matters: an unknown text must not be taken for one of the known faults.
+Fix: read the quoted text.
+"""
+
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import event
 from lockgate.diagnosis.stage import Stage
@@ -9,13 +17,6 @@ from lockgate.model.objects import Workload
 
 @rule(codes=(), severity=Severity.ERROR, stages=(Stage.NO_POD,), gpu=None, fallback=True, asks_gpu=None)
 def unexplained(workload: Workload, controllers: tuple[Workload, ...], workload_events: Events) -> Failed | None:
-    """The controller cannot make its pods, for a reason that is not explained here.
-
-    Its own words are quoted: admission refused the pod, or the controller itself is held up.
-
-    Why it matters: an unknown text must not be taken for one of the known faults.
-    Fix: read the quoted text.
-    """
     if not wanted(workload):
         return None
     failed = [e for e in workload_events if e.type == "Warning"]

@@ -1,0 +1,130 @@
+"""`why TARGET`: why a pod or workload does not run, from the live cluster or from files. It only looks."""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lockgate.diagnosis.target import Target
+    from lockgate.model.facts import Snapshot
+    from lockgate.model.finding import Diagnosis
+
+DESCRIPTION = "Say why a GPU pod or workload does not run: the cause with its evidence, what was ruled out, what to do."
+EXAMPLES = """examples:
+  {prog} why pod/train -n ml
+  {prog} why deploy/infer -o json
+  {prog} why pod/train --from bundle.tgz          an archive or folder that someone sent
+  kubectl describe pod train | {prog} why train --from -
+
+exit codes: 0 nothing wrong, 1 the tool or the cluster failed, 2 bad usage or input,
+            3 a finding of severity error or blocker, 4 only warnings, or something decisive not checked
+"""
+
+
+class ClusterError(Exception):
+    """The cluster, or the way to it, failed."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """kubectl's flags, by kubectl's names."""
+    parser.add_argument(
+        "target", metavar="TARGET", help="pod/NAME, deploy/NAME, rs/, sts/, ds/ or job/NAME; a bare name is a pod"
+    )
+    parser.add_argument("-n", "--namespace", default="", help="the target's namespace")
+    parser.add_argument(
+        "--from",
+        dest="source",
+        metavar="PATH",
+        help="read files instead of a cluster: folder, .tgz, .zip, one file, or - for stdin",
+    )
+    parser.add_argument("-o", "--output", choices=("text", "json"), default="text", help="text (default) or json")
+    parser.add_argument("--no-color", action="store_true", help="plain text; so does the environment variable NO_COLOR")
+    cluster = parser.add_argument_group("cluster")
+    cluster.add_argument("--context", help="the kubeconfig context to use")
+    cluster.add_argument("--kubeconfig", metavar="PATH", help="the kubeconfig file to use")
+    cluster.add_argument("--as", dest="as_user", metavar="USER", help="user to impersonate")
+    cluster.add_argument(
+        "--as-group", action="append", default=[], metavar="GROUP", help="group to impersonate; may be repeated"
+    )
+    cluster.add_argument("--request-timeout", default="30s", metavar="DURATION", help="for one request (default 30s)")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Collect, diagnose, render; returns the exit code."""
+    from lockgate.collect.errors import InputError
+    from lockgate.diagnosis.target import TargetError, TargetMissingError, parse_target
+
+    try:
+        target = parse_target(options.target, options.namespace)
+        diagnosis = _diagnose(options, target)
+    except (InputError, TargetError, TargetMissingError) as error:
+        return _complain(str(error), 2)
+    except ClusterError as error:
+        return _complain(str(error), 1)
+    except (RecursionError, MemoryError) as error:
+        return _complain(
+            f"{options.source or 'the cluster'}: needs more memory than there is ({type(error).__name__})", 2
+        )
+    _render(diagnosis, options)
+    return int(diagnosis.exit_code)
+
+
+def _diagnose(options: argparse.Namespace, target: "Target") -> "Diagnosis":
+    import datetime as dt
+
+    import msgspec
+
+    from lockgate import __version__
+    from lockgate.diagnosis.engine import diagnose
+    from lockgate.model.finding import Source, Tool
+    from lockgate.rules import all_rules
+
+    snapshot, source = _facts(options, target)
+    diagnosis = diagnose(snapshot, target, all_rules())
+    return msgspec.structs.replace(
+        diagnosis,
+        generated_at=dt.datetime.now(dt.UTC).replace(microsecond=0),
+        tool=Tool(version=__version__),
+        source=Source(kind=source[0], name=source[1], taken_at=snapshot.taken_at),
+    )
+
+
+def _facts(options: argparse.Namespace, target: "Target") -> tuple["Snapshot", tuple[str, str]]:
+    if options.source is None:
+        return _live(options, target), ("live", options.context or "")
+    from lockgate.collect.offline import from_path
+
+    return from_path(options.source, sys.stdin.buffer), ("files", options.source)
+
+
+def _live(options: argparse.Namespace, target: "Target") -> "Snapshot":
+    from lockgate.collect.live import Access, from_cluster
+    from lockgate.kube.errors import ApiError, Unreachable
+
+    access = Access(
+        kubeconfig=options.kubeconfig,
+        context=options.context,
+        as_user=options.as_user,
+        as_groups=tuple(options.as_group),
+        request_timeout=options.request_timeout,
+    )
+    try:
+        return from_cluster(access, target.kind, target.name, target.namespace)
+    except (ApiError, Unreachable) as error:
+        raise ClusterError(str(error)) from None
+
+
+def _render(diagnosis: "Diagnosis", options: argparse.Namespace) -> None:
+    if options.output == "json":
+        from lockgate.cli.render.json import render_json
+
+        sys.stdout.write(render_json(diagnosis))
+        return
+    from lockgate.cli.render.text import print_text
+
+    print_text(diagnosis, no_color=options.no_color)
+
+
+def _complain(message: str, code: int) -> int:
+    sys.stderr.write(f"lockgate: {' '.join(message.split())}\n")
+    return code

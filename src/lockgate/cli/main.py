@@ -1,0 +1,99 @@
+"""The entry point of `lockgate` and `kubectl-gpu`: parses the verb, imports it, runs it, turns errors into exit codes.
+
+Exit codes, the same for every verb: 0 nothing wrong, 1 the tool or the cluster failed, 2 bad usage or input, 3 a
+finding of severity error or blocker, 4 only warnings, or something that could change the verdict could not be checked.
+"""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from lockgate import __version__
+
+# Every verb with its line of help; what a verb needs is imported only when it runs.
+VERBS = {
+    "why": "say why a GPU pod or workload does not run, with evidence",
+}
+_EXAMPLES = """examples:
+  {prog} why pod/train -n ml              why does this pod not run?
+  {prog} why deploy/infer                 the same for a workload, also where it has no pods
+  {prog} why pod/train --from bundle.tgz  the same from files, without a cluster
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:  # type: ignore[explicit-override]
+        """One line, and exit 2; usage is one `--help` away."""
+        sys.stderr.write(f"{self.prog}: {message} (see {self.prog} --help)\n")
+        raise SystemExit(2)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a verb; returns the exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    prog = "kubectl gpu" if sys.argv[0].endswith("kubectl-gpu") else "lockgate"
+    parser = _parser(prog)
+    verb = arguments[0] if arguments else ""
+    if verb not in VERBS:
+        return _without_verb(parser, arguments)
+    return _run(prog, verb, arguments[1:])
+
+
+def _parser(prog: str) -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog=prog,
+        description="A GPU operator for Kubernetes that explains itself.",
+        epilog=_EXAMPLES.format(prog=prog),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"lockgate {__version__}")
+    verbs = parser.add_argument_group("verbs (VERB --help says more)")
+    for name, text in VERBS.items():
+        verbs.add_argument(name, help=text, nargs="?")
+    parser.usage = f"{prog} VERB [options]"
+    return parser
+
+
+def _without_verb(parser: argparse.ArgumentParser, arguments: list[str]) -> int:
+    if not arguments:
+        parser.print_help(sys.stderr)
+        return 2
+    if arguments[0].startswith("-"):
+        parser.parse_args(arguments[:1])
+        parser.error("give a verb")
+    import difflib
+
+    near = difflib.get_close_matches(arguments[0], VERBS, n=1)
+    hint = f', did you mean "{near[0]}"?' if near else f" (there is: {', '.join(VERBS)})"
+    return parser.error(f'"{arguments[0]}" is no verb{hint}')
+
+
+def _run(prog: str, verb: str, arguments: list[str]) -> int:
+    command = importlib.import_module(f"lockgate.cli.commands.{verb.replace('-', '_')}")
+    parser = _Parser(
+        prog=f"{prog} {verb}",
+        description=command.DESCRIPTION,
+        epilog=command.EXAMPLES.format(prog=prog),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_arguments(parser)
+    options = parser.parse_args(arguments)
+    try:
+        return int(command.run(options))
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # The reader went away (`| head`): not our fault, and nothing to say it to.
+        sys.stdout = None
+        return 0
+
+
+def entry() -> NoReturn:
+    """`python -m lockgate.cli.main`."""
+    raise SystemExit(main())
+
+
+if __name__ == "__main__":
+    entry()

@@ -1,0 +1,1 @@
+"""Values to text: one module a format."""

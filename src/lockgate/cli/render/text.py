@@ -1,0 +1,183 @@
+"""A diagnosis for a terminal of 100 columns: verdict, evidence, what is ruled out, open, and next."""
+
+import os
+import sys
+import textwrap
+from collections.abc import Iterator
+from typing import Final, TextIO
+
+from lockgate.model.finding import Diagnosis, Evidence, Finding, NotChecked, Remedy, Severity, Verdict
+
+WIDTH: Final = 100
+_STYLES: Final = {"bold": "1", "dim": "2", "red": "1;31", "green": "1;32", "yellow": "1;33", "cyan": "36"}
+_WORDS: Final = {
+    Verdict.HEALTHY: ("HEALTHY", "green"),
+    Verdict.BROKEN: ("BROKEN", "red"),
+    Verdict.NOT_GPU: ("NOT A GPU FAULT", "yellow"),
+    Verdict.WARNING: ("WARNING", "yellow"),
+    Verdict.WAITING: ("WAITING", "yellow"),
+    Verdict.UNKNOWN: ("UNKNOWN", "yellow"),
+}
+_RISKS: Final = {"medium": "touches other pods", "high": "touches every pod of a node"}
+
+
+class Paint:
+    """Colours, or none where nobody could see them."""
+
+    def __init__(self, on: bool) -> None:
+        self._on = on
+
+    def __call__(self, style: str, text: str) -> str:
+        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self._on and text else text
+
+
+def print_text(diagnosis: Diagnosis, *, no_color: bool, out: TextIO | None = None) -> None:
+    """Write a diagnosis to a stream (standard output), in colours if it is a terminal and nobody forbids them."""
+    stream = out or sys.stdout
+    colours = stream.isatty() and not no_color and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    for line in render_text(diagnosis, Paint(colours)):
+        stream.write(f"{line}\n")
+
+
+def render_text(diagnosis: Diagnosis, paint: Paint) -> Iterator[str]:
+    """The lines of a diagnosis."""
+    yield from _verdict(diagnosis, paint)
+    roots = [f for f in diagnosis.findings if not f.follows]
+    for number, root in enumerate(roots, 1):
+        yield from _cause(diagnosis, root, number if len(roots) > 1 else 0, paint)
+    yield from _ruled_out(diagnosis, paint)
+    yield from _not_checked(diagnosis.not_checked, paint)
+    yield from _next(roots, paint)
+
+
+# --- the verdict
+
+
+def _verdict(diagnosis: Diagnosis, paint: Paint) -> Iterator[str]:
+    word, colour = _WORDS[diagnosis.verdict]
+    target = diagnosis.target
+    where = f" in {target.namespace}" if target.namespace else ""
+    first = _leading(diagnosis)
+    if first is None:
+        lines = _wrap(diagnosis.headline, len(word) + 2)
+        yield f"{paint(colour, word)}  {lines[0].strip()}"
+        yield from lines[1:]
+        return
+    yield f"{paint(colour, word)}  {target.kind.lower()}/{target.name}{where}: {paint('bold', first.title)}"
+    yield from _wrap(first.summary, 2)
+
+
+def _leading(diagnosis: Diagnosis) -> Finding | None:
+    """The finding that the verdict speaks of."""
+    worst = [f for f in diagnosis.findings if f.severity.rank >= Severity.WARNING.rank]
+    return worst[0] if worst else None
+
+
+# --- a cause
+
+
+def _cause(diagnosis: Diagnosis, root: Finding, number: int, paint: Paint) -> Iterator[str]:
+    yield ""
+    codes = f" ({', '.join(root.codes)})" if root.codes else ""
+    count = f"{number}. " if number else ""
+    yield f"{paint('bold', f'{count}Cause')}  {paint('cyan', root.id)}{codes}, {root.severity.value}"
+    if number > 1 or root is not _leading(diagnosis):
+        yield from _wrap(f"{root.title}. {root.summary}", 2)
+    if len(root.affects) > 1:
+        yield from _wrap(f"Affected: {', '.join(root.affects)}", 2)
+    yield from _evidence(root.evidence, paint)
+    yield from _followers(diagnosis, root, paint)
+
+
+def _evidence(evidence: tuple[Evidence, ...], paint: Paint) -> Iterator[str]:
+    for seen in evidence:
+        yield from _seen(seen, paint)
+
+
+def _seen(seen: Evidence, paint: Paint) -> Iterator[str]:
+    place = seen.file or seen.object or seen.command
+    line = f":{seen.line}" if seen.line else ""
+    field = f" {seen.field}" if seen.field else ""
+    value = f" = {seen.value}" if seen.value else ""
+    head = _wrap(f"{place}{line}{field}{value}", 4, first=2)
+    yield head[0][:2] + paint("bold", head[0][2:])
+    yield from head[1:]
+    if seen.verbatim:
+        yield from _wrap(f'"{seen.verbatim.strip()}"', 6)
+    if seen.note:
+        yield from (paint("dim", text) for text in _wrap(seen.note, 6))
+
+
+def _followers(diagnosis: Diagnosis, root: Finding, paint: Paint) -> Iterator[str]:
+    chain = _chain(diagnosis, root.id)
+    if chain:
+        yield f"  {paint('bold', 'Follows from it')}"
+    for follower in chain:
+        codes = f" ({', '.join(follower.codes)})" if follower.codes else ""
+        yield from _wrap(f"{follower.id}{codes}: {follower.summary}", 6, first=4)
+        said = next((e.verbatim for e in follower.evidence if e.verbatim), "")
+        yield from _wrap(f'"{said}"', 8) if said else ()
+
+
+def _chain(diagnosis: Diagnosis, root: str) -> list[Finding]:
+    found: list[Finding] = []
+    for follower in (f for f in diagnosis.findings if f.follows == root):
+        found += [follower, *_chain(diagnosis, follower.id)]
+    return found
+
+
+# --- what is out, what is open, what is next
+
+
+def _ruled_out(diagnosis: Diagnosis, paint: Paint) -> Iterator[str]:
+    if diagnosis.ruled_out:
+        yield ""
+        yield paint("bold", "Ruled out")
+    for item in diagnosis.ruled_out:
+        yield from _wrap(f"{item.id}: {item.reason}", 6, first=2)
+
+
+def _not_checked(items: tuple[NotChecked, ...], paint: Paint) -> Iterator[str]:
+    if items:
+        yield ""
+        yield paint("bold", "Not checked")
+    for (reason, how), ids in _by_reason(items).items():
+        yield from _wrap(f"{', '.join(ids)}: {reason}", 6, first=2)
+        if how:
+            yield from _wrap(f"to know: {how}", 8, first=6)
+
+
+def _by_reason(items: tuple[NotChecked, ...]) -> dict[tuple[str, str], list[str]]:
+    """One lacking fact keeps several questions open; it is said once."""
+    grouped: dict[tuple[str, str], list[str]] = {}
+    for item in items:
+        grouped.setdefault((item.reason, item.how), []).append(item.id)
+    return grouped
+
+
+def _next(roots: list[Finding], paint: Paint) -> Iterator[str]:
+    remedies = list(dict.fromkeys(r for root in roots for r in root.remedy))
+    if remedies:
+        yield ""
+        yield paint("bold", "Next")
+    for remedy in remedies:
+        yield from _remedy(remedy, paint)
+
+
+def _remedy(remedy: Remedy, paint: Paint) -> Iterator[str]:
+    risk = f" ({_RISKS[remedy.risk.value]})" if remedy.risk.value in _RISKS else ""
+    yield from _wrap(f"{remedy.text}{risk}", 4, first=2)
+    if remedy.command:
+        # A command is never wrapped: it has to survive being pasted.
+        yield f"      {paint('cyan', remedy.command)}"
+
+
+def _wrap(text: str, indent: int, *, first: int | None = None) -> list[str]:
+    """A text in lines of at most WIDTH columns, each indented; words longer than a line are broken, nothing is lost."""
+    return textwrap.wrap(
+        " ".join(text.split()),
+        WIDTH,
+        initial_indent=" " * (indent if first is None else first),
+        subsequent_indent=" " * indent,
+        break_on_hyphens=False,
+    ) or [""]
