@@ -1,6 +1,7 @@
 """Settings as NVIDIA's programs read them: command line, then environment, then configuration file, then default."""
 
 import argparse
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NoReturn
 
@@ -33,6 +34,19 @@ def parse_bool(value: object) -> bool:
     if text not in _TRUE | _FALSE:
         raise ValueError("expected true or false")
     return text in _TRUE
+
+
+_UNITS: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+_DURATION: Final = re.compile(r"(\d+\.?\d*|\.\d+)(ms|us|ns|h|m|s)")
+
+
+def parse_duration(value: object) -> float:
+    """A Go duration (`1m30s`, `500ms`) in seconds."""
+    text = str(value).strip()
+    parts = _DURATION.findall(text)
+    if not parts or "".join(number + unit for number, unit in parts) != text:
+        raise ValueError("expected a duration such as 60s or 1m30s")
+    return sum(float(number) * _UNITS[unit] for number, unit in parts)
 
 
 def one_of(*allowed: str) -> Callable[[Any], str]:

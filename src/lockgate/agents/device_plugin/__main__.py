@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from lockgate.agents.device_plugin.agent import Agent, Ending, Places
+from lockgate.agents.device_plugin.agent import Agent, Ending
 from lockgate.agents.device_plugin.settings import Settings, SettingsError, read_settings
 from lockgate.agents.driver_ready import read_driver_ready
 from lockgate.agents.node_state import Publisher
@@ -90,20 +90,20 @@ def _dev_root(settings: Settings) -> str:
     return settings.driver_root if inside.exists() else "/"
 
 
-def _places(settings: Settings) -> Places:
-    """Where this container sees the host's device nodes."""
+def _seen_dev_root(settings: Settings) -> Path:
+    """Where this container sees the root that holds the host's device nodes."""
     if settings.dev_root_ctr:
-        return Places(dev_root=Path(settings.dev_root_ctr))
+        return Path(settings.dev_root_ctr)
     if settings.dev_root == settings.driver_root != "/":
-        return Places(dev_root=settings.driver_root_ctr)
-    return Places(dev_root=HOST if (HOST / "dev").is_dir() else Path("/"))
+        return settings.driver_root_ctr
+    return HOST if (HOST / "dev").is_dir() else Path("/")
 
 
 async def _run(source: _Source) -> Ending:
     settings = source.settings
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     async with _publishing() as publish:
-        agent = Agent(settings, _places(settings), publish, reload=source.reload)
+        agent = Agent(settings, _seen_dev_root(settings), publish, reload=source.reload)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
             loop.add_signal_handler(number, stop.set)
         loop.add_signal_handler(signal.SIGHUP, _read_again, source, agent)

@@ -15,11 +15,9 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import Final, TypeVar
 
-import msgspec
-
 from lockgate.agents.device_plugin import preference
 from lockgate.agents.device_plugin.allocation import Manner, allocate
-from lockgate.agents.device_plugin.cdi_file import FOLDER, CDIFileError, device_nodes, write_cdi_file
+from lockgate.agents.device_plugin.cdi_file import CDIFileError, device_nodes, write_cdi_file
 from lockgate.agents.device_plugin.devices import (
     Enumeration,
     PluginDevice,
@@ -47,24 +45,8 @@ _log = logging.getLogger("lockgate.device_plugin")
 _T = TypeVar("_T")
 
 
-class Pace(msgspec.Struct, frozen=True):
-    """Seconds between looks, between looks while something is wrong, looks at sockets, renewals of the CDI file."""
-
-    look: float = 5.0
-    worried: float = 1.0
-    sockets: float = 1.0
-    cdi: float = 60.0
-
-
-PACE: Final = Pace()
-
-
-class Places(msgspec.Struct, frozen=True):
-    """Where this container sees the host: the folder of CDI specifications, the root that holds `dev/`, `/sys`."""
-
-    cdi: Path = FOLDER
-    dev_root: Path = Path("/")
-    sys: Path = Path("/sys")
+CDI_RENEWAL: Final = 60.0  # seconds after which the CDI file is compared with the driver root again
+_EAGER: Final = 5  # looks in the time of one, while something is wrong; and looks at sockets
 
 
 class Ending(Enum):
@@ -76,28 +58,30 @@ class Ending(Enum):
 
 
 class Agent:
-    """One node's device plugin. `publish` is called with each new state, `clock` gives seconds that never go back."""
+    """One node's device plugin.
+
+    `seen_dev_root`: where this container sees the root with the host's `dev/`. `publish` is called with each new state,
+    `reload` before each look, `clock` gives seconds that never go back.
+    """
 
     def __init__(
         self,
         settings: Settings,
-        places: Places,
+        seen_dev_root: Path,
         publish: Callable[[DevicesState], None],
         *,
         reload: Callable[[], Settings | None] = lambda: None,
-        pace: Pace = PACE,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.settings = settings
         self.devices: tuple[PluginDevice, ...] = ()
         self.health: Health = {}
         self.endpoints: dict[str, Endpoint] = {}
-        self._places = places
+        self._seen_dev_root = seen_dev_root
         self._publish = publish
         self._reload = reload
-        self._pace = pace
         self._clock = clock
-        self._nvml = Nvml(settings.driver_root_ctr, places.sys)
+        self._nvml = Nvml(settings.driver_root_ctr, settings.sys_root)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="nvml")
         self._events: EventThread | None = None
         self._slots: dict[str, dict[str, Slot]] = {}
@@ -134,7 +118,7 @@ class Agent:
     async def _pause(self, stop: asyncio.Event) -> None:
         worried = self.health or self._failure or self._blocked
         waits = [asyncio.create_task(event.wait()) for event in (stop, self._wake)]
-        timeout = self._pace.worried if worried else self._pace.look
+        timeout = self.settings.look / _EAGER if worried else self.settings.look
         _, pending = await asyncio.wait(waits, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
         for task in pending:
             task.cancel()
@@ -244,11 +228,11 @@ class Agent:
         now = self._clock()
         if now < self._cdi_due or (self._failure and not self.devices):
             return
-        self._cdi_due = now + self._pace.cdi
-        self._present = device_nodes(self._places.dev_root)
+        self._cdi_due = now + CDI_RENEWAL
+        self._present = device_nodes(self._seen_dev_root)
         try:
             if write_cdi_file(
-                self._places.cdi, self.settings.driver_root_ctr, self.devices, self._present, self._place()
+                self.settings.cdi_root, self.settings.driver_root_ctr, self.devices, self._present, self._place()
             ):
                 _log.info("CDI specification written for %d devices", len(self.devices))
             self._blocked = ""
@@ -276,7 +260,7 @@ class Agent:
         kubelet = self.settings.kubelet_socket
         folder = kubelet.parent if kubelet else Path(PLUGIN_SOCKETS)
         decisions = _Decisions(self, resource)
-        endpoint = Endpoint(resource, folder, kubelet, decisions, self._tell, self._pace.sockets)
+        endpoint = Endpoint(resource, folder, kubelet, decisions, self._tell, self.settings.look / _EAGER)
         self.endpoints[resource] = endpoint
         return endpoint
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
 
 from lockgate.agents.device_plugin.devices import PluginDevice
 from lockgate.apply.files import remove_file, write_file
@@ -10,8 +9,6 @@ from lockgate.cdi.build import Gpu, Place, plugin_spec
 from lockgate.cdi.render import file_name, render_json
 from lockgate.host.driver_root import DriverNotFoundError, find
 from lockgate.model.names import CDI_PLUGIN
-
-FOLDER: Final = Path("/var/run/cdi")
 
 
 class CDIFileError(Exception):

@@ -1,7 +1,8 @@
 """The device plugin's settings, under NVIDIA's flags, variables and configuration keys.
 
 Source: k8s-device-plugin 0.20. Known and without effect here: MPS_ROOT, NVIDIA_CDI_HOOK_PATH (there are no hooks),
-GDS_ENABLED, MOFED_ENABLED, GDRCOPY_ENABLED, IMEX_CHANNEL_IDS, DEVICE_DISCOVERY_STRATEGY (always NVML).
+GDS_ENABLED, MOFED_ENABLED, GDRCOPY_ENABLED, IMEX_CHANNEL_IDS, DEVICE_DISCOVERY_STRATEGY (always NVML). Ours:
+CDI_ROOT, SYS_ROOT, for a node that keeps these folders elsewhere; DP_LOOK_INTERVAL, DP_XID_QUIET_PERIOD, durations.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from lockgate.agents.device_plugin.health import Policy, parse_policy
-from lockgate.agents.options import Option, SettingsError, one_of, parse_bool, read_options
+from lockgate.agents.options import Option, SettingsError, one_of, parse_bool, parse_duration, read_options
 from lockgate.agents.plugin_config import read_config
 from lockgate.agents.sharing import Sharing, parse_sharing
 from lockgate.model.names import PLUGIN_SOCKETS
@@ -22,7 +23,8 @@ STRATEGIES: Final = ("envvar", "volume-mounts", "cdi-annotations", "cdi-cri")
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """What the plugin was told. Roots ending in `_ctr` are paths in this container, the others on the host.
 
-    `kubelet_socket` None: serve, but never register. Empty roots were not given.
+    `kubelet_socket` None: serve, but never register. Empty roots were not given. `look`: seconds between two looks at
+    the GPUs; `quiet`: seconds without another XID after which a GPU that needs no reset is handed out again.
     """
 
     mig_strategy: str = "none"
@@ -31,8 +33,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     dev_root: str = ""
     driver_root_ctr: Path = Path("/driver-root")
     dev_root_ctr: str = ""
+    cdi_root: Path = Path("/var/run/cdi")
+    sys_root: Path = Path("/sys")
     list_strategies: tuple[str, ...] = ("envvar",)
     id_strategy: str = "uuid"
+    look: float = 5.0
+    quiet: float = 60.0
     pass_device_specs: bool = False
     kubelet_socket: Path | None = Path(PLUGIN_SOCKETS, "kubelet.sock")
     cdi_annotation_prefix: str = "cdi.k8s.io/"
@@ -107,6 +113,10 @@ OPTIONS: Final = (
         parse=Path,
     ),
     Option(name="dev_root_ctr", env=("DEV_ROOT_CTR_PATH",), default=_DEFAULT.dev_root_ctr),
+    Option(name="look", env=("DP_LOOK_INTERVAL",), default=_DEFAULT.look, parse=parse_duration),
+    Option(name="quiet", env=("DP_XID_QUIET_PERIOD",), default=_DEFAULT.quiet, parse=parse_duration),
+    Option(name="cdi_root", env=("CDI_ROOT",), default=_DEFAULT.cdi_root, parse=Path),
+    Option(name="sys_root", env=("SYS_ROOT",), default=_DEFAULT.sys_root, parse=Path),
     Option(
         name="list_strategies",
         flags=("device-list-strategy",),
@@ -178,7 +188,7 @@ def read_settings(argv: Sequence[str], environ: Mapping[str, str]) -> Settings:
     return Settings(
         **known,
         sharing=sharing,
-        policy=policy,
+        policy=msgspec.structs.replace(policy, quiet=values["quiet"]),
         warnings=(*warnings, *sharing.warnings, *policy_warnings, *_without_effect(environ, file)),
     )
 

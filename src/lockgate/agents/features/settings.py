@@ -1,13 +1,12 @@
 """Feature discovery's settings, under NVIDIA's flags, variables and configuration keys (k8s-device-plugin 0.20)."""
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from lockgate.agents.options import Option, one_of, parse_bool, read_options
+from lockgate.agents.options import Option, one_of, parse_bool, parse_duration, read_options
 from lockgate.agents.plugin_config import read_config
 from lockgate.agents.sharing import Sharing, parse_sharing
 
@@ -33,19 +32,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
 
 
-_UNITS: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
-_DURATION: Final = re.compile(r"(\d+\.?\d*|\.\d+)(ms|us|ns|h|m|s)")
-
-
 def parse_interval(value: object) -> float | None:
-    """A Go duration (`1m30s`) in seconds, or None for `infinite`."""
-    text = str(value).strip()
-    if text == "infinite":
-        return None
-    parts = _DURATION.findall(text)
-    if not parts or "".join(number + unit for number, unit in parts) != text:
-        raise ValueError("expected a duration such as 60s or 1m30s, or infinite")
-    return sum(float(number) * _UNITS[unit] for number, unit in parts)
+    """Seconds between two looks, or None for `infinite`."""
+    return None if str(value).strip() == "infinite" else parse_duration(value)
 
 
 def _parse_path(value: object) -> Path | None:
