@@ -1,5 +1,6 @@
 """A real Kubernetes on this machine, for the time of a `with` block."""
 
+import re
 import subprocess
 import sys
 import tempfile
@@ -10,10 +11,12 @@ from typing import Self
 
 import msgspec
 
+from lockgate.lab.boards import parse_boards
 from tests.cluster import bundle, pki, plan, programs
 from tests.cluster.api import Api
 from tests.cluster.node import RunningNode
 from tests.cluster.programs.build import cache_folder
+from tests.cluster.programs.table import CONTAINERD
 from tests.cluster.spec import Failed, Node, Spec, Started
 
 _START_WITHIN = 180.0
@@ -32,6 +35,8 @@ class Cluster:
 
     def __init__(self, nodes: Iterable[Node] = (Node("node-a"), Node("node-b"))) -> None:
         self._wanted = tuple(nodes)
+        for node in self._wanted:
+            check(node)
         self.nodes: dict[str, RunningNode] = {}
         self.start_seconds = 0.0
 
@@ -136,3 +141,12 @@ class Cluster:
         """Import an image tar into the containerd of every node, or of those named."""
         for name in list(nodes) or self.nodes:
             self.nodes[name].import_image(tar)
+
+
+def check(node: Node) -> None:
+    """Refuse a node that could not be started, before anything is: ValueError says what there is instead."""
+    if node.containerd not in CONTAINERD:
+        raise ValueError(f'node {node.name}: no containerd "{node.containerd}", there is {", ".join(CONTAINERD)}')
+    if not re.fullmatch(r"[a-z0-9]([-a-z0-9]{0,18}[a-z0-9])?", node.name):
+        raise ValueError(f'node "{node.name}": expected up to 20 lower-case letters, digits and dashes')
+    parse_boards(node.gpus)

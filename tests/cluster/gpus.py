@@ -1,11 +1,33 @@
-"""What a node with GPUs needs from the lab: the driver's files, the PCI devices, the device nodes, the simulator."""
+"""What a node with GPUs gets from the lab: the driver's files, the PCI devices, the device nodes, the simulator."""
 
 from pathlib import Path
 
-from tests.cluster.plan import SimulatedGpus
-from tests.cluster.spec import Node
+from lockgate.lab.boards import parse_boards
+from lockgate.lab.driver import build_driver_root, device_nodes, write_sysfs
+from lockgate.lab.state import CUDA_VERSION, DRIVER_VERSION, new_driver
+from tests.cluster.plan import SIMULATOR_SOCKET, SimulatedGpus, python_module
+from tests.cluster.spec import Device, Node
 
 
 def simulated_gpus(node: Node, folder: Path, cache: Path) -> SimulatedGpus:
-    """Build what the node's `gpus` say, below the node's folder on the machine."""
-    raise NotImplementedError("lockgate.lab is not there yet")
+    """Write what the node's `gpus` say below the node's folder on the machine, and plan its simulator.
+
+    UUIDs follow from the node's name; the simulator's state outlives its restarts.
+    """
+    version = node.driver_version or DRIVER_VERSION
+    boards = parse_boards(node.gpus)
+    build_driver_root(folder / "driver", cache / "driver", version)
+    write_sysfs(folder / "pci", new_driver(boards, node.name, version, CUDA_VERSION).gpus)
+    options = {
+        "socket": SIMULATOR_SOCKET,
+        "gpus": node.gpus,
+        "driver-version": version,
+        "seed": node.name,
+        "state": str(folder / "simulator.json"),
+    }
+    return SimulatedGpus(
+        driver_root=folder / "driver",
+        pci_devices=folder / "pci",
+        devices=tuple(Device(*device) for device in device_nodes(len(boards))),
+        simulator=(*python_module("lockgate.lab.simulator"), *(f"--{name}={value}" for name, value in options.items())),
+    )

@@ -11,10 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from deploy.image import oci
+from lockgate.lab.driver import build_driver_root
 from tests.cluster.programs import Programs
 
 PAUSE = "docker.io/lockgate/pause:1"
-# Debian's C library and busybox: a shell, sleep, wget, httpd; programs linked with glibc run in it.
+# Debian's C library, busybox (a shell, sleep, wget, httpd) and the CUDA test program; glibc programs run in it.
 TEST = "docker.io/lockgate/test:1"
 
 _PAUSE_SOURCE = Path(__file__).with_name("pause.c")
@@ -35,6 +36,10 @@ def build_pause_image(cache: Path) -> Path:
 def build_test_image(cache: Path, programs: Programs) -> Path:
     """The image tar of the test image, put together first when the cache lacks it."""
     folder = programs.folders["test-image"]
+    # The CUDA program comes in the image, as an application does; the driver's libraries come by CDI.
+    with tempfile.TemporaryDirectory() as scratch:
+        build_driver_root(Path(scratch), cache / "driver")
+        cuda_program = (Path(scratch) / "usr/bin/cuda-vectoradd").read_bytes()
 
     def fill(root: Path) -> oci.ImageConfig:
         for name in ("bin", "sbin", "lib", "lib64"):
@@ -46,10 +51,12 @@ def build_test_image(cache: Path, programs: Programs) -> Path:
             (root / name).mkdir(parents=True, exist_ok=True)
         (root / "etc/passwd").write_text("root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n")
         (root / "etc/group").write_text("root:x:0:\nnogroup:x:65534:\n")
+        (root / "usr/bin/cuda-vectoradd").write_bytes(cuda_program)
+        (root / "usr/bin/cuda-vectoradd").chmod(0o755)
         _link_applets(root)
         return oci.ImageConfig(command=("sh",), environment={"PATH": "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"})
 
-    return _cached(cache, TEST, f"1 {folder.name} {_KEPT}".encode(), fill)
+    return _cached(cache, TEST, f"1 {folder.name} {_KEPT}".encode() + cuda_program, fill)
 
 
 def _link_applets(root: Path) -> None:

@@ -5,7 +5,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.cluster.plan import containerd_links
+from lockgate.lab.control import Control
+from tests.cluster.plan import SIMULATOR_SOCKET, containerd_links
 from tests.cluster.processes import inside
 from tests.cluster.programs import Programs
 from tests.cluster.spec import Node
@@ -18,6 +19,7 @@ class RunningNode:
     """One node, from the machine's side."""
 
     def __init__(self, node: Node, pid: int, folder: Path, programs: Programs) -> None:
+        self._node = node
         self.name = node.name
         self.containerd = node.containerd
         self.pid = pid
@@ -29,6 +31,13 @@ class RunningNode:
     def files(self) -> Path:
         """The node's root directory as seen from outside: `node.files / "etc/containerd/config.toml"`."""
         return Path(f"/proc/{self.pid}/root")
+
+    @property
+    def gpus(self) -> Control:
+        """The node's simulated GPUs: lose one, raise an XID, change a value."""
+        if not self._node.gpus:
+            raise ValueError(f'node {self.name} has no GPUs; ask for some: Node("{self.name}", gpus="2xA100-40GB")')
+        return Control(self.files / SIMULATOR_SOCKET.lstrip("/"))
 
     def exec(self, command: Sequence[str], check: bool = True, stdin: str | None = None, timeout: float = 60.0) -> str:
         """Run a command in the node as root of it and return its output; raises RuntimeError when it fails."""

@@ -39,7 +39,7 @@ spec:
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
-    with Cluster([Node("old", containerd="1.7"), Node("new", containerd="2.4")]) as running:
+    with Cluster([Node("old", containerd="1.7"), Node("new", containerd="2.4", gpus="2xA100-40GB")]) as running:
         for node in running.nodes:
             running.apply(_POD.format(name=f"web-{node}", node=node, image=TEST))
         running.apply(_SERVICE)
@@ -117,6 +117,32 @@ def test_each_node_has_files_of_its_own(cluster: Cluster) -> None:
     assert not Path("/etc/containerd/conf.d/own.toml").exists()
     assert not Path("/run/own").exists()
     (old.files / "etc/containerd/conf.d/own.toml").unlink()
+
+
+def test_a_node_with_gpus_shows_them_as_nvidias_driver_container_does(cluster: Cluster) -> None:
+    node = cluster.nodes["new"]
+    driver = "/run/nvidia/driver/usr"
+    listed = node.exec(["env", f"LD_LIBRARY_PATH={driver}/lib/x86_64-linux-gnu", f"{driver}/bin/nvidia-smi", "-L"])
+    uuids = [gpu.uuid for gpu in node.gpus.gpus()]
+    assert listed.splitlines() == [
+        f"GPU {index}: NVIDIA A100-SXM4-40GB (UUID: {uuid})" for index, uuid in enumerate(uuids)
+    ]
+    assert node.exec(["sh", "-c", "cat /sys/bus/pci/devices/*/vendor"]) == "0x10de\n" * 2
+    assert "/dev/nvidia1" in node.exec(["sh", "-c", "echo /dev/nvidia*"])
+    assert "10de" not in "".join(path.read_text() for path in Path("/sys/bus/pci/devices").glob("*/vendor"))
+
+
+def test_a_simulated_fault_outlives_the_simulators_restart(cluster: Cluster) -> None:
+    node = cluster.nodes["new"]
+    node.gpus.lose(0)
+    node.supervisor.restart("simulator")
+    cluster.wait_for((node.files / "run/nvidia/driver/run/nvidia-persistenced/socket").exists, "the socket")
+    driver = "/run/nvidia/driver/usr"
+    shown = node.exec(
+        ["env", f"LD_LIBRARY_PATH={driver}/lib/x86_64-linux-gnu", f"{driver}/bin/nvidia-smi"], check=False
+    )
+    assert "GPU is lost" in shown
+    node.gpus.restore(0)
 
 
 def test_a_program_that_dies_is_started_again_and_pods_go_on(cluster: Cluster) -> None:
