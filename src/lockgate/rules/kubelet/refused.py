@@ -8,8 +8,19 @@ Fix: mend what the text names, then delete the pod; never pin GPU pods with `spe
 scheduler by.
 """
 
-import re
-
+from lockgate.accounting.texts import (
+    EndpointStopped,
+    NoneHealthy,
+    OutOf,
+    PluginFailed,
+    RecordedUnhealthy,
+    Refusal,
+    TooFewFree,
+    TopologyRefused,
+    UnknownPlugin,
+    Unregistered,
+    parse_refusal,
+)
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import gate_rows, holders, pod_ref
 from lockgate.diagnosis.stage import Stage
@@ -18,65 +29,12 @@ from lockgate.model.facts import Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 
-# Texts of pkg/kubelet/cm/devicemanager/manager.go and lifecycle/predicate.go: pattern, codes, what it means.
-_TEXTS = (
-    (
-        re.compile(
-            r"requested number of devices unavailable for (?P<r>\S+)\. Requested: (?P<a>\d+), Available: (?P<v>\d+)"
-        ),
-        ("D01",),
-        "{node} had {v} of {r} to hand out, {a} were asked for",
-    ),
-    (
-        re.compile(r"cannot allocate unregistered device (?P<r>[^\s,]+)"),
-        ("D03",),
-        "no device plugin for {r} is registered with the kubelet of {node}",
-    ),
-    (
-        re.compile(r"no healthy devices present; cannot allocate unhealthy devices (?P<r>[^\s,]+)"),
-        ("D02",),
-        "every device of {r} on {node} was unhealthy, or its plugin had not registered yet",
-    ),
-    (
-        re.compile(
-            r"previously allocated devices are no longer healthy; cannot allocate unhealthy devices (?P<r>[^\s,]+)"
-        ),
-        ("D04",),
-        "the devices of {r} that it had on {node} are no longer healthy",
-    ),
-    (
-        re.compile(r"maximum request size for shared resources is 1; found (?P<a>\d+)"),
-        ("D06",),
-        "the GPUs of {node} are shared and give one slot a pod (failRequestsGreaterThanOne), {a} were asked for",
-    ),
-    (
-        re.compile(r"unknown device: (?P<d>\S+)"),
-        ("D07",),
-        "the kubelet of {node} holds a device that its plugin does not know: {d}",
-    ),
-    (
-        re.compile(r"GetPreferredAllocation rpc failed"),
-        ("D05",),
-        "the device plugin of {node} could not choose devices; one lost GPU is enough for that",
-    ),
-    (
-        re.compile(r"Allocate failed due to rpc error"),
-        ("D10",),
-        "the device plugin of {node} failed while it handed out devices",
-    ),
-    (
-        re.compile(r"Resources cannot be allocated with Topology locality"),
-        ("D09",),
-        "no one socket of {node} has enough free GPUs",
-    ),
-    (
-        re.compile(
-            r"Node didn't have enough resource: (?P<r>[^\s,]+), requested: (?P<a>\d+), "
-            r"used: (?P<u>\d+), capacity: (?P<c>\d+)"
-        ),
-        ("D08",),
-        "{node} has {c} of {r}, {u} in use; {a} were asked for",
-    ),
+# What a plugin's own error says: a part of its text, the catalogue's code, and what it means.
+_PLUGIN_ERRORS = (
+    ("maximum request size for shared resources", "D06", "its GPUs are shared and give one slot a pod"),
+    ("unknown device", "D07", "the kubelet holds a device that the plugin does not know"),
+    ("GPU is lost", "D05", "one lost GPU keeps the plugin from choosing among the others"),
+    ("GetPreferredAllocation", "D05", "the plugin could not choose among its devices"),
 )
 
 
@@ -88,15 +46,12 @@ _TEXTS = (
 )
 def refused(pod: Pod, gate_one: GateOne | Missing) -> Failed:
     said = pod.status.message
-    found = next(((m, codes, text) for pattern, codes, text in _TEXTS if (m := pattern.search(said))), None)
-    node = pod.spec.node_name or "the node"
-    codes = found[1] if found else ()
-    meaning = found[2].format(node=node, **found[0].groupdict()) if found else f"its words: {said or pod.status.reason}"
+    codes, meaning = _meaning(parse_refusal(pod.status.reason, said), pod.spec.node_name or "the node")
     gate = None if isinstance(gate_one, Missing) or not gate_one.asked else gate_one
     return Failed(
         about=pod_ref(pod),
         codes=codes,
-        summary=f"{pod.status.reason}: {meaning}.{_now(gate)}",
+        summary=f"{pod.status.reason}: {meaning or said}.{_now(gate)}",
         evidence=(
             Evidence(object=pod_ref(pod), field="status.message", verbatim=said, note=f"reason {pod.status.reason}"),
             *(gate_rows(gate, gate.rows) if gate else ()),
@@ -110,6 +65,36 @@ def refused(pod: Pod, gate_one: GateOne | Missing) -> Failed:
             ),
         ),
     )
+
+
+def _meaning(refusal: Refusal | None, node: str) -> tuple[tuple[str, ...], str]:
+    """The catalogue's codes for a refusal, and what it means; nothing for words that are not known."""
+    match refusal:
+        case TooFewFree(r, requested, available):
+            return ("D01",), f"{node} had {available} of {r} to hand out, {requested} asked for"
+        case NoneHealthy(r):
+            return ("D02",), f"every {r} of {node} was unhealthy, or its plugin had not registered yet"
+        case Unregistered(r) | UnknownPlugin(r):
+            return ("D03",), f"no device plugin for {r} is registered with the kubelet of {node}"
+        case RecordedUnhealthy(r):
+            return ("D04",), f"the {r} that it had on {node} is no longer healthy"
+        case OutOf(r, requested, used, capacity):
+            return ("D08",), f"{node} has {capacity} of {r}, {used} in use, {requested} asked for"
+        case TopologyRefused():
+            return ("D09",), f"no one socket of {node} has enough free devices"
+        case PluginFailed(_, call, error):
+            return _plugin_error(f"{call} {error}", node)
+        case EndpointStopped():
+            return ("D10",), f"the device plugin of {node} went away while it handed out devices"
+        case _:
+            return (), ""
+
+
+def _plugin_error(text: str, node: str) -> tuple[tuple[str, ...], str]:
+    known = next((row for row in _PLUGIN_ERRORS if row[0] in text), None)
+    if known is None:
+        return ("D10",), f"the device plugin of {node} failed while it handed out devices"
+    return (known[1],), f"the device plugin of {node} refused: {known[2]}"
 
 
 def _now(gate: GateOne | None) -> str:

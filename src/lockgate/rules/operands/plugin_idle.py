@@ -42,7 +42,8 @@ def plugin_idle(pod: Pod, gate_one: GateOne, plugin: Plugin, devices: Devices, l
     return Failed(
         about=f"node/{row.node}" if len(rows) == 1 else "nodes",
         summary=(
-            f"{on.pod} is ready on {listed(r.node for r in rows)}, and {gate_one.resource} was never advertised there; {why}."
+            f"{on.pod} is ready on {listed(r.node for r in rows)}, "
+            f"and {gate_one.resource} was never advertised there; {why}."
         ),
         evidence=(Evidence(object=f"pod/{on.pod}", field="status", value="Ready"), *said, *gate_rows(gate_one, rows)),
         remedy=(

@@ -31,7 +31,7 @@ def _failed(pod: Pod, rows: tuple[GateRow, ...]) -> Failed:
     miss = nearest.misses[0]
     return Failed(
         about=pod_ref(pod),
-        summary=f"It selects {listed(m.wanted for m in nearest.misses)}; the nearest, {nearest.node}, has {_has(miss)}.",
+        summary=f"It selects {_wanted(nearest)}; {nearest.node} is nearest, with {_has(miss)}.",
         evidence=(
             *(Evidence(object=pod_ref(pod), field=_field(pod, m), value=m.wanted) for m in nearest.misses),
             *(_seen(row, m) for row in rows for m in row.misses),
@@ -43,6 +43,10 @@ def _failed(pod: Pod, rows: tuple[GateRow, ...]) -> Failed:
 
 def _field(pod: Pod, miss: Miss) -> str:
     return "spec.nodeSelector" if miss.key in pod.spec.node_selector else "spec.affinity.nodeAffinity"
+
+
+def _wanted(row: GateRow) -> str:
+    return listed(m.wanted for m in row.misses)
 
 
 def _has(miss: Miss) -> str:
