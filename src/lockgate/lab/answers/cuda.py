@@ -164,7 +164,12 @@ def _hold(call: Call, target: Target, size: int) -> int:
     if size > _room(target)[1]:
         raise NvmlError(CudaError.OUT_OF_MEMORY)
     gpu, gpu_instance, compute_instance = target
-    allocation = Allocation(gpu.minor, size, gpu_instance and gpu_instance.id, compute_instance and compute_instance.id)
+    allocation = Allocation(
+        gpu.minor,
+        size,
+        gpu_instance.id if gpu_instance else None,
+        compute_instance.id if compute_instance else None,
+    )
     return call.machine.hold(call.session, allocation)
 
 

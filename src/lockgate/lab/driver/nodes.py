@@ -1,4 +1,4 @@
-"""What a node with NVIDIA's driver shows besides the driver root: device nodes, and the GPUs as PCI devices in sysfs."""
+"""What a node with NVIDIA's driver shows besides the driver root: device nodes, and GPUs as PCI devices in sysfs."""
 
 from collections.abc import Iterable
 from pathlib import Path

@@ -128,7 +128,7 @@ static void print_second_line(const struct device *device)
         snprintf(used, sizeof(used), "%lluMiB", memory.used / MIB);
         snprintf(total, sizeof(total), "%lluMiB", memory.total / MIB);
     }
-    printf("| N/A %5.5s    %-4.4s %14.14s / %5.5s | %10.10s / %9.9s | %7.7s %12.12s |\n", temperature, state, power, limit,
+    printf("| N/A%6.6s    %-3.3s%15.15s / %5.5s |%11.11s / %9.9s |%8.8s %12.12s |\n", temperature, state, power, limit,
            used, total, load, compute_mode(device->handle));
 }
 
@@ -151,11 +151,11 @@ static void print_mig_device(const struct device *device, unsigned index, nvmlDe
     (void)nvml.nvmlDeviceGetMemoryInfo_v2(mig, &memory);
     (void)nvml.nvmlDeviceGetBAR1MemoryInfo(mig, &bar1);
     (void)nvml.nvmlDeviceGetAttributes_v2(mig, &has);
-    printf("| %2u %4u %3u %3u  | %14lluMiB / %5lluMiB    | %2u      0 | %2u %3u %4u %4u %4u |\n", device->index,
+    printf("| %2u %4u %3u %3u  | %15lluMiB / %5lluMiB    | %2u      0 | %2u %3u %4u %4u %4u |\n", device->index,
            gpu_instance, compute_instance, index, memory.used / MIB, memory.total / MIB, has.multiprocessorCount,
            has.sharedCopyEngineCount, has.sharedEncoderCount, has.sharedDecoderCount, has.sharedOfaCount,
            has.sharedJpegCount);
-    printf("|                  | %14lluMiB / %5lluMiB    |           |                       |\n" MIG_COLUMNS,
+    printf("|                  | %15lluMiB / %5lluMiB    |           |                       |\n" MIG_COLUMNS,
            bar1.bar1Used / MIB, bar1.bar1Total / MIB);
 }
 
@@ -210,7 +210,7 @@ static unsigned print_processes_of(const struct device *device, list_processes *
         (void)nvml.nvmlSystemGetProcessName(processes[i].pid, name, sizeof(name));
         print_instance(gpu_instance, processes[i].gpuInstanceId);
         print_instance(compute_instance, processes[i].computeInstanceId);
-        printf("| %4u %4.4s %4.4s %16u %6c   %-34s %7lluMiB |\n", device->index, gpu_instance, compute_instance,
+        printf("|%5u   %-3.3s  %-3.3s%16u%7c   %-35s%8lluMiB |\n", device->index, gpu_instance, compute_instance,
                processes[i].pid, type, shortened(name, 34), processes[i].usedGpuMemory / MIB);
     }
     return count;
