@@ -1,0 +1,208 @@
+"""What stops a GPU pod is provoked for real and named right, live and from a bundle saved at that moment."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from tests.cluster import Cluster
+from tests.cluster.asking import why_live_and_saved
+from tests.cluster.e2e.conftest import get, wait_event, wait_gpus, wait_phase
+from tests.cluster.install import NAMESPACE
+from tests.cluster.manifests import deployment, pod, quota
+
+pytestmark = pytest.mark.e2e
+
+
+def named(
+    cluster: Cluster, target: str, case: str, finding: str, *shown: str, namespace: str = "default", code: int = 3
+) -> None:
+    """Both answers put this finding first, exit with that code, and show these words as evidence."""
+    for answer in why_live_and_saved(cluster, target, case, namespace):
+        assert answer.ids[:1] == [finding], answer.text
+        assert answer.code == code, answer.text
+        for words in shown:
+            assert words in answer.evidence(finding), f"{words!r} is not shown:\n{answer.text}"
+        assert max(len(line) for line in answer.text.splitlines()) <= 100, answer.text
+
+
+def not_a_gpu_fault(cluster: Cluster, target: str, case: str, finding: str, *shown: str) -> None:
+    """The finding is named, and nothing of GPUs is blamed beside it."""
+    for answer in why_live_and_saved(cluster, target, case):
+        assert answer.ids == [finding], answer.text
+        for words in shown:
+            assert words in answer.evidence(finding), answer.text
+
+
+def test_healthy(cluster: Cluster) -> None:
+    cluster.apply(pod("train", gpus=1))
+    wait_phase(cluster, "train", "Running")
+    for answer in why_live_and_saved(cluster, "pod/train", "healthy"):
+        assert (answer.code, answer.ids) == (0, []), answer.text
+
+
+def test_every_gpu_is_held(cluster: Cluster) -> None:
+    for name, node in (("a1", "gpu-a"), ("a2", "gpu-b")):
+        cluster.apply(pod(name, gpus=2, on=node))
+        wait_phase(cluster, name, "Running")
+    cluster.apply(pod("late", gpus=1))
+    wait_event(cluster, "Insufficient nvidia.com/gpu")
+    named(cluster, "pod/late", "all-held", "scheduling/all-held", "default/a1", "default/a2", "gpu-a", "gpu-b")
+
+
+def test_free_gpus_but_on_no_one_node(cluster: Cluster) -> None:
+    for name, node in (("a1", "gpu-a"), ("a2", "gpu-b")):
+        cluster.apply(pod(name, gpus=1, on=node))
+        wait_phase(cluster, name, "Running")
+    cluster.apply(pod("wide", gpus=2))
+    wait_event(cluster, "Insufficient nvidia.com/gpu")
+    named(cluster, "pod/wide", "fragmentation", "scheduling/fragmented", "default/a1", "gpu-a", "gpu-b")
+
+
+def test_one_device_is_unhealthy(cluster: Cluster) -> None:
+    with xid(cluster, "gpu-a", 79):
+        wait_gpus(cluster, "gpu-a", "2", "1")
+        cluster.apply(pod("pair", gpus=2, on="gpu-a"))
+        wait_event(cluster, "Insufficient nvidia.com/gpu")
+        named(cluster, "pod/pair", "unhealthy", "devices/unhealthy", "gpu-a", "79")
+    wait_phase(cluster, "pair", "Running", timeout=90)
+
+
+@contextmanager
+def xid(cluster: Cluster, node: str, code: int) -> Iterator[None]:
+    """GPU 0 of the node reports this XID and is lost; then it is repaired, as a reset would."""
+    cluster.nodes[node].gpus.xid(0, code)
+    cluster.nodes[node].gpus.lose(0)
+    try:
+        yield
+    finally:
+        cluster.nodes[node].gpus.restore(0)
+
+
+def test_an_untolerated_taint(cluster: Cluster) -> None:
+    for node in cluster.nodes:
+        cluster.kubectl("taint", "node", node, "team=research:NoSchedule")
+    try:
+        cluster.apply(pod("guest", gpus=1))
+        wait_event(cluster, "untolerated taint")
+        named(cluster, "pod/guest", "taint", "scheduling/untolerated-taint", "team", "research", "gpu-a")
+    finally:
+        for node in cluster.nodes:
+            cluster.kubectl("taint", "node", node, "team:NoSchedule-")
+
+
+def test_a_cordon(cluster: Cluster) -> None:
+    for node in cluster.nodes:
+        cluster.kubectl("cordon", node)
+    try:
+        cluster.apply(pod("waiting", gpus=1))
+        wait_event(cluster, "were unschedulable")
+        named(cluster, "pod/waiting", "cordon", "scheduling/cordoned", "gpu-a", "gpu-b")
+    finally:
+        for node in cluster.nodes:
+            cluster.kubectl("uncordon", node)
+
+
+def test_a_selector_that_no_node_has(cluster: Cluster) -> None:
+    cluster.apply(pod("big", gpus=1, nodeSelector={"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-80GB"}))
+    wait_event(cluster, "didn't match Pod's node affinity/selector")
+    wanted, nearest = "NVIDIA-A100-SXM4-80GB", "NVIDIA-A100-SXM4-40GB"
+    named(cluster, "pod/big", "selector", "scheduling/selector", wanted, nearest)
+
+
+def test_a_quota_keeps_a_deployment_without_pods(cluster: Cluster) -> None:
+    cluster.kubectl("create", "namespace", "team", check=False)
+    cluster.apply(quota("gpu-quota", gpus=1, namespace="team"))
+    cluster.apply(deployment("infer", replicas=2, gpus=1, namespace="team"))
+    wait_event(cluster, "exceeded quota", namespace="team")
+    named(cluster, "deploy/infer", "quota", "admission/quota", "gpu-quota", namespace="team")
+
+
+def test_the_drop_in_trap(cluster: Cluster) -> None:
+    """The guide's own accident: a registry drop-in that sorts last takes the whole CRI section on containerd 1.7."""
+    node = cluster.nodes["gpu-b"]
+    trap = node.files / "etc/containerd/conf.d/zz-registry.toml"
+    trap.write_text(
+        'version = 2\n[plugins."io.containerd.grpc.v1.cri".registry]\n  config_path = "/etc/containerd/certs.d"\n'
+    )
+    node.supervisor.restart("containerd")
+    node.wait_for_containerd()
+    try:
+        cluster.apply(pod("trapped", gpus=1, on="gpu-b", runtimeClassName="nvidia"))
+        wait_event(cluster, 'no runtime for "nvidia" is configured')
+        shown = ("zz-registry.toml", "99-nvidia.toml", "gpu-b")
+        named(cluster, "pod/trapped", "dropin-trap", "containerd/dropin-overridden", *shown)
+    finally:
+        trap.unlink()
+        node.supervisor.restart("containerd")
+        node.wait_for_containerd()
+    wait_phase(cluster, "trapped", "Running", timeout=90)
+
+
+def test_an_unresolvable_cdi_device(cluster: Cluster) -> None:
+    """Two files of one folder define the same device: by the CDI rules neither counts."""
+    node = cluster.nodes["gpu-a"]
+    specs = node.files / "run/cdi"
+    twin = specs / "copy-of-plugin.json"
+    twin.write_text((specs / "k8s.device-plugin.nvidia.com-gpu.json").read_text())
+    try:
+        cluster.apply(pod("twice", gpus=1, on="gpu-a"))
+        wait_event(cluster, "unresolvable CDI devices")
+        shown = ("k8s.device-plugin.nvidia.com/gpu", "gpu-a")
+        named(cluster, "pod/twice", "cdi-unresolvable", "cdi/unresolvable", *shown)
+    finally:
+        twin.unlink()
+
+
+def test_the_kubelet_refuses_a_pinned_pod(cluster: Cluster) -> None:
+    cluster.apply(pod("holder", gpus=2, on="gpu-a"))
+    wait_phase(cluster, "holder", "Running")
+    cluster.apply(pod("pinned", gpus=1, pinned_to="gpu-a"))
+    wait_phase(cluster, "pinned", "Failed")
+    assert get(cluster, "pod", "pinned")["status"]["reason"] in ("UnexpectedAdmissionError", "OutOfnvidia.com/gpu")
+    named(cluster, "pod/pinned", "kubelet-refused", "kubelet/refused", "default/holder", "gpu-a")
+
+
+def test_a_pod_that_never_asked(cluster: Cluster) -> None:
+    command = ("sh", "-c", "nvidia-smi -L || true; sleep infinity")
+    cluster.apply(pod("blind", command=command))
+    wait_phase(cluster, "blind", "Running")
+    named(cluster, "pod/blind", "never-asked", "pod/no-gpu-asked", "main")
+
+
+def test_too_little_cpu_is_not_a_gpu_fault(cluster: Cluster) -> None:
+    cluster.apply(pod("greedy", gpus=1, resources={"cpu": "500"}))
+    wait_event(cluster, "Insufficient cpu")
+    not_a_gpu_fault(cluster, "pod/greedy", "cpu", "scheduling/other-resource", "cpu")
+
+
+def test_an_image_that_cannot_be_pulled_is_not_a_gpu_fault(cluster: Cluster) -> None:
+    cluster.apply(pod("typo", gpus=1, image="docker.io/lockgate/tset:1"))
+    wait_event(cluster, "docker.io/lockgate/tset:1")
+    cluster.wait_for(lambda: "Pull" in json.dumps(get(cluster, "pod", "typo")["status"]), "ErrImagePull")
+    not_a_gpu_fault(cluster, "pod/typo", "image-pull", "pod/image", "docker.io/lockgate/tset:1")
+
+
+def test_an_unbound_volume_is_not_a_gpu_fault(cluster: Cluster) -> None:
+    claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    metadata = {"name": "data", "namespace": "default"}
+    cluster.apply(
+        json.dumps({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": claim})
+    )
+    volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+    cluster.apply(pod("unbound", gpus=1, volumes=volumes))
+    wait_event(cluster, "unbound immediate PersistentVolumeClaims")
+    not_a_gpu_fault(cluster, "pod/unbound", "volume", "scheduling/volume", "data")
+
+
+def test_a_scheduling_gate_is_not_a_gpu_fault(cluster: Cluster) -> None:
+    cluster.apply(pod("gated", gpus=1, schedulingGates=[{"name": "example.com/wait"}]))
+    wait_phase(cluster, "gated", "Pending")
+    not_a_gpu_fault(cluster, "pod/gated", "gate", "scheduling/gated", "example.com/wait")
+
+
+def test_the_operands_are_still_well_after_all_that(cluster: Cluster) -> None:
+    pods = json.loads(cluster.kubectl("get", "pods", "-n", NAMESPACE, "-o", "json"))["items"]
+    unready = [p["metadata"]["name"] for p in pods if not all(c["ready"] for c in p["status"]["containerStatuses"])]
+    assert unready == []

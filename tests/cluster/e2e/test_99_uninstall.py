@@ -1,0 +1,35 @@
+"""Uninstalling puts the nodes back: labels, handlers, drop-ins and CDI specifications are gone, containerd runs."""
+
+import pytest
+
+from tests.cluster import Cluster
+from tests.cluster.e2e.conftest import get
+from tests.cluster.install import helm
+from tests.cluster.stock import CONTAINERD_CONFIG
+
+pytestmark = pytest.mark.e2e
+
+
+def test_uninstall_puts_the_nodes_back(cluster: Cluster) -> None:
+    cluster.kubectl("delete", "clusterpolicies.nvidia.com", "--all", "--timeout=60s", timeout=90)
+    cluster.wait_for(lambda: not ours(cluster), "no label of ours on any node", timeout=60)
+    for node in cluster.nodes.values():
+        config = node.files / "etc/containerd/config.toml"
+        cluster.wait_for(
+            lambda config=config, node=node: config.read_text() == CONTAINERD_CONFIG[node.containerd],
+            f"{node.name}: containerd's configuration as it was",
+            timeout=60,
+        )
+        assert not (node.files / "etc/containerd/conf.d/99-nvidia.toml").exists()
+        node.wait_for_containerd()
+        assert "nvidia" not in node.exec(["containerd", "config", "dump"])
+    helm(cluster, "uninstall")
+
+
+def ours(cluster: Cluster) -> set[str]:
+    return {
+        label
+        for node in cluster.nodes
+        for label in get(cluster, "node", node)["metadata"]["labels"]
+        if label.startswith(("nvidia.com/gpu.present", "nvidia.com/gpu.deploy."))
+    }
