@@ -59,28 +59,28 @@ class Placement(msgspec.Struct, frozen=True, kw_only=True):
 
 def place(pod: Pod, scene: Scene) -> Placement:
     """Ask every filter for every node, stopping at the first refusal of each node as the scheduler does."""
-    left_out = unmodelled(pod, scene)
-    rejected = _rejected(pod, scene)
-    if rejected is not None:
-        return Placement(
-            verdicts=tuple(Verdict(node=name, refusal=_of(rejected)) for name in scene.nodes),
-            rejected=rejected,
-            unmodelled=left_out,
-        )
-    checks = tuple(_checks(pod, scene))
+    asked = checks(pod, scene)
     return Placement(
-        verdicts=tuple(Verdict(node=name, refusal=_first(checks, view)) for name, view in scene.nodes.items()),
-        unmodelled=left_out,
+        verdicts=tuple(Verdict(node=name, refusal=first(asked, view)) for name, view in scene.nodes.items()),
+        rejected=_rejected(pod, scene),
+        unmodelled=unmodelled(pod, scene),
     )
 
 
 def refusals(pod: Pod, scene: Scene, node: str) -> tuple[Refusal, ...]:
     """Every filter that refuses one node, not the first alone: all that must change before the pod fits there."""
-    rejected = _rejected(pod, scene)
-    if rejected is not None:
-        return (_of(rejected),)
     view = scene.nodes[node]
-    return tuple(refusal for check in _checks(pod, scene) if (refusal := check(view)))
+    return tuple(refusal for check in checks(pod, scene) if (refusal := check(view)))
+
+
+def checks(pod: Pod, scene: Scene) -> tuple[Check, ...]:
+    """The filters prepared for one pod, first to last, to be asked about any number of nodes.
+
+    What is counted across nodes (spread, pod affinity) is that of the scene. A pod that is refused altogether gets one
+    check, which refuses every node.
+    """
+    rejected = _rejected(pod, scene)
+    return (_when(lambda _: True, _of(rejected)),) if rejected else tuple(_checks(pod, scene))
 
 
 def unmodelled(pod: Pod, scene: Scene) -> tuple[str, ...]:
@@ -95,6 +95,11 @@ def unmodelled(pod: Pod, scene: Scene) -> tuple[str, ...]:
     if pod.spec.scheduling_gates:
         found.append(f"scheduling gates {', '.join(gate.name for gate in pod.spec.scheduling_gates)} hold it back")
     return tuple(found)
+
+
+def first(asked: tuple[Check, ...], view: NodeView) -> Refusal | None:
+    """The first refusal of a node, or None when the pod fits there."""
+    return next((refusal for check in asked if (refusal := check(view))), None)
 
 
 # --- the filters, first to last
@@ -126,10 +131,6 @@ def _rejected(pod: Pod, scene: Scene) -> Rejected | None:
 
 def _of(rejected: Rejected) -> Refusal:
     return Refusal(plugin=rejected.plugin, reasons=(rejected.message,))
-
-
-def _first(checks: tuple[Check, ...], view: NodeView) -> Refusal | None:
-    return next((refusal for check in checks if (refusal := check(view))), None)
 
 
 def _when(refused: Callable[[NodeView], bool], refusal: Refusal) -> Check:

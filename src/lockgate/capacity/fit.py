@@ -1,0 +1,70 @@
+"""Does it fit? Where, and if not: what blocks each node, and the smallest changes that would make room."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from lockgate.capacity.blockers import Blocker, blockers
+from lockgate.capacity.changes import Change, Tried, changes
+from lockgate.capacity.copies import notices_itself, place_copies
+from lockgate.capacity.node_capacity import is_gpu_node
+from lockgate.model.objects import Pod
+from lockgate.scheduling.filters import unmodelled
+from lockgate.scheduling.requests import Amounts, defaulted, pod_requests
+from lockgate.scheduling.scene import Scene
+
+
+class Fit(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer for `wanted` copies of a pod. `left_out` says what this model does not decide.
+
+    `where` holds copies by node; `blockers` what refuses the next copy on the GPU nodes, after those were placed.
+    """
+
+    wanted: int
+    asked: Amounts
+    where: Mapping[str, int]
+    gpu_nodes: int
+    other_nodes: int
+    blockers: tuple[Blocker, ...] = ()
+    changes: tuple[Change, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def copies(self) -> int:
+        """How many copies fit now, of those wanted."""
+        return sum(self.where.values())
+
+    @property
+    def fits(self) -> bool:
+        """Whether all of them fit now."""
+        return self.copies >= self.wanted
+
+
+def fit(pod: Pod, scene: Scene, copies: int = 1) -> Fit:
+    """Place the copies, and where some are left over explain the GPU nodes and try changes with the model again."""
+    pod = msgspec.structs.replace(pod, spec=defaulted(pod.spec))
+    placed = place_copies(pod, scene, copies)
+    gpu = tuple(sorted(name for name, view in scene.nodes.items() if is_gpu_node(view.node)))
+    short = placed.count < copies
+    tried = changes(pod, scene, copies, gpu) if short else Tried()
+    return Fit(
+        wanted=copies,
+        asked=pod_requests(pod),
+        where=placed.where,
+        gpu_nodes=len(gpu),
+        other_nodes=len(scene.nodes) - len(gpu),
+        blockers=blockers(pod, placed.after, gpu) if short else (),
+        changes=tried.changes,
+        left_out=_left_out(pod, scene, tried),
+    )
+
+
+def _left_out(pod: Pod, scene: Scene, tried: Tried) -> tuple[str, ...]:
+    said = [*unmodelled(pod, scene), "preemption by priority, pod disruption budgets, quotas"]
+    if notices_itself(pod):
+        said.append("copies notice each other (ports, spread or pod affinity): another order might fit more")
+    if tried.untried_nodes:
+        said.append(f"changes on {tried.untried_nodes} nodes further from fitting were not tried")
+    if tried.cut_short:
+        said.append(f"moving pods off {', '.join(tried.cut_short)}: the search stopped at its bound")
+    return tuple(said)

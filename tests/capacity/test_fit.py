@@ -1,0 +1,139 @@
+"""Does it fit, where, what blocks each node, and what would help: each change is one that the model has tried."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lockgate.capacity.changes import ChangeKind
+from lockgate.capacity.copies import place_copies
+from lockgate.capacity.fit import Fit, fit
+from lockgate.scheduling.filters import place
+from lockgate.scheduling.scene import scene
+from tests.capacity.build import A100, GPU, cpu_node, gpu_node, gpu_pod
+
+TAINT = {"key": "sku", "value": "gpu", "effect": "NoSchedule"}
+
+
+def test_copies_go_to_the_fullest_nodes_so_that_large_gaps_stay_whole() -> None:
+    cluster = scene([gpu_node("a", 8), gpu_node("b", 8)], [gpu_pod("held", 5, node="b")])
+    answer = fit(gpu_pod("ask", 1), cluster, copies=4)
+    assert (answer.fits, answer.where) == (True, {"a": 1, "b": 3})
+    assert (answer.blockers, answer.changes) == ((), ())
+
+
+def test_blockers_are_counted_and_named_and_only_on_gpu_nodes() -> None:
+    nodes = [gpu_node("a", 8, unschedulable=True), gpu_node("b", 8, taints=[TAINT]), gpu_node("c", 2), cpu_node("d")]
+    answer = fit(gpu_pod("ask", 4), scene(nodes, []))
+    assert (answer.copies, answer.gpu_nodes, answer.other_nodes) == (0, 3, 1)
+    assert {blocker.text: blocker.nodes for blocker in answer.blockers} == {
+        "cordoned": ("a",),
+        "taint sku=gpu:NoSchedule is not tolerated": ("b",),
+        f"{GPU}: 4 asked, 2 left of 2": ("c",),
+    }
+
+
+def test_a_node_with_two_reasons_is_alone_for_neither() -> None:
+    answer = fit(gpu_pod("ask", 4), scene([gpu_node("a", 2, unschedulable=True)], []))
+    assert all(blocker.alone == () for blocker in answer.blockers)
+
+
+@pytest.mark.parametrize(
+    ("node", "ask", "kind", "words"),
+    [
+        (gpu_node("a", unschedulable=True), {}, ChangeKind.UNCORDON, "uncordon node a"),
+        (gpu_node("a", taints=[TAINT]), {}, ChangeKind.TOLERATE, "let the pod tolerate sku=gpu:NoSchedule"),
+        (
+            gpu_node("a"),
+            {"nodeSelector": {"nvidia.com/gpu.product": "H100"}},
+            ChangeKind.SELECT,
+            f"select nvidia.com/gpu.product={A100} instead of H100",
+        ),
+    ],
+)
+def test_one_change_that_is_enough(node: Any, ask: dict[str, Any], kind: ChangeKind, words: str) -> None:
+    change = fit(gpu_pod("ask", 2, **ask), scene([node], []), copies=2).changes[0]
+    assert (change.kind, change.text, change.copies) == (kind, words, 2)
+
+
+def moves(answer: Fit) -> list[list[tuple[str, str, str]]]:
+    found = [change for change in answer.changes if change.kind is ChangeKind.MOVE]
+    return [[(move.pod, move.source, move.target) for move in change.moves] for change in found]
+
+
+def test_the_fewest_pods_are_moved() -> None:
+    pods = [gpu_pod("one", 2, node="a"), *[gpu_pod(f"many{i}", 1, node="b") for i in range(4)]]
+    cluster = scene([gpu_node("a", 8), gpu_node("b", 8)], pods)
+    cheapest, dearer = moves(fit(gpu_pod("ask", 8), cluster))
+    assert cheapest == [("one", "a", "b")]
+    assert len(dearer) == 4
+
+
+def test_moving_frees_four_that_lie_in_pieces() -> None:
+    pods = [gpu_pod("p1", 2, node="a"), gpu_pod("p2", 2, node="b")]
+    cluster = scene([gpu_node("a", 4), gpu_node("b", 4)], pods)
+    assert moves(fit(gpu_pod("ask", 4), cluster)) == [[("p1", "a", "b")], [("p2", "b", "a")]]
+
+
+def test_pods_without_another_place_are_not_moved() -> None:
+    pods = [gpu_pod("p1", 3, node="a"), gpu_pod("p2", 3, node="b")]
+    assert moves(fit(gpu_pod("ask", 4), scene([gpu_node("a", 4), gpu_node("b", 4)], pods))) == []
+
+
+@pytest.mark.parametrize(
+    "fields", [{"owner": "DaemonSet"}, {"owner": ""}, {"annotations": {"karpenter.sh/do-not-disrupt": "true"}}]
+)
+def test_some_pods_are_never_moved(fields: dict[str, Any]) -> None:
+    cluster = scene([gpu_node("a", 4), gpu_node("b", 1)], [gpu_pod("held", 1, node="a", **fields)])
+    kinds = [change.kind for change in fit(gpu_pod("ask", 4), cluster).changes]
+    assert kinds == [ChangeKind.ASK_LESS]
+
+
+def test_asking_for_less_names_the_largest_that_fits() -> None:
+    cluster = scene([gpu_node("a", 8)], [gpu_pod("held", 5, node="a", owner="DaemonSet")])
+    (change,) = fit(gpu_pod("ask", 8), cluster).changes
+    assert (change.text, change.copies) == (f"ask for 3 {GPU} instead of 8", 1)
+
+
+def test_nothing_is_offered_when_nothing_helps() -> None:
+    assert fit(gpu_pod("ask", 1), scene([cpu_node("a")], [])).changes == ()
+
+
+def test_limits_without_requests_are_read_as_the_api_server_would() -> None:
+    ask = gpu_pod("ask", 8, requests={})
+    assert fit(ask, scene([gpu_node("a", 4)], [])).asked == {GPU: 8}
+
+
+def test_copies_that_notice_each_other_are_placed_one_by_one_and_it_is_said() -> None:
+    spread = {
+        "maxSkew": 1,
+        "topologyKey": "kubernetes.io/hostname",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "x"}},
+    }
+    ask = gpu_pod("ask", 1, labels={"app": "x"}, topologySpreadConstraints=[spread])
+    answer = fit(ask, scene([gpu_node("a", 8), gpu_node("b", 2)], []), copies=8)
+    assert answer.where == {"a": 3, "b": 2}
+    assert any("another order" in text for text in answer.left_out)
+
+
+NODES = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8), st.booleans()), min_size=1, max_size=5)
+
+
+@settings(max_examples=60)
+@given(nodes=NODES, size=st.integers(1, 6), copies=st.integers(1, 6))
+def test_what_is_said_to_fit_can_be_bound_pod_by_pod(
+    nodes: list[tuple[int, int, bool]], size: int, copies: int
+) -> None:
+    cluster = scene(
+        [gpu_node(f"n{i}", gpus, unschedulable=cordoned) for i, (gpus, _, cordoned) in enumerate(nodes)],
+        [gpu_pod(f"h{i}", min(held, gpus), node=f"n{i}") for i, (gpus, held, _) in enumerate(nodes) if min(held, gpus)],
+    )
+    ask = gpu_pod("ask", size)
+    for name, count in place_copies(ask, cluster, copies).where.items():
+        for _ in range(count):
+            assert name in place(ask, cluster).nodes_that_fit
+            cluster = cluster.with_pod(ask, name)
+    placed = place_copies(ask, cluster, 1).count
+    assert (placed == 1) == bool(place(ask, cluster).nodes_that_fit)
