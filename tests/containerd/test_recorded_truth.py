@@ -6,8 +6,8 @@ from tests.truth.containerd.recorded import Recorded, differences, model, record
 
 RELEASES = ("1.6.20", "1.7.24", "1.7.27", "1.7.34", "2.1.9", "2.2.1", "2.3.4", "2.4.0-beta.0")
 
-# Two of the plugin names in this version 1 file mean the same plugin; which of the two tables survives is up to the order
-# in which Go walks a map, so containerd itself answers differently from run to run.
+# Two of the plugin names in this version 1 file mean the same plugin; which of the two tables survives is up to the
+# order in which Go walks a map, so containerd itself answers differently from run to run.
 UP_TO_CHANCE = {("7-0031", "2.4.0-beta.0")}
 
 

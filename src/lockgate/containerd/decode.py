@@ -35,8 +35,10 @@ class Decoder:
                 return self._struct(wanted, self._table(data, path), over, path)
             case MapOf():
                 return self._map(wanted, self._table(data, path), over, path)
-            case Anything():
+            case Anything.ANY:
                 return self._anything(data, over)
+            case Anything.SECTION:
+                return self._table(data, path) if self.dialect.replaces_maps else data
             case _:
                 assert_never(wanted)
 
@@ -59,7 +61,7 @@ class Decoder:
             by_fold = {name.lower(): name for name in wanted.fields}
             pairs = ((key if key in wanted.fields else by_fold.get(key.lower()), node) for key, node in data.items())
             return [(name, node) for name, node in pairs if name is not None]
-        found = ((name, data.get(name) or data.get(name.upper())) for name in wanted.fields)
+        found = ((name, data.get(name, data.get(name.upper()))) for name in wanted.fields)
         return [(name, node) for name, node in found if node is not None]
 
     def _map(self, wanted: MapOf, data: Table, over: Node | None, path: tuple[str, ...]) -> Table:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lockgate.containerd.toml_tables import ArrayOfTables, Tables, TablesV1, TablesV2
-from lockgate.containerd.toml_text import GO_TOML_1, Dialect, Key, Reader, TomlError
+from lockgate.containerd.toml_text import Dialect, Key, Reader, TomlError
 from lockgate.containerd.values import Leaf, Table, plain_table
 
 BOM = "\ufeff"
@@ -15,7 +15,7 @@ def parse_document(text: str | bytes, file: str, dialect: Dialect) -> Table:
     if source.startswith(BOM) and dialect.skips_bom:
         source = source[1:]
     reader = Reader(source, dialect)
-    tables: Tables = TablesV1(file) if dialect is GO_TOML_1 else TablesV2(file)
+    tables: Tables = TablesV1(file) if dialect.major == 1 else TablesV2(file)
     while reader.skip_blank():
         _expression(reader, tables)
         reader.end_of_line()
@@ -39,7 +39,17 @@ def _expression(reader: Reader, tables: Tables) -> None:
     key = reader.key()
     reader.take("=", "toml: expected = after a key")
     reader.skip_space()
+    if reader.dialect.major == 1 and reader.text[reader.at : reader.at + 1] in ("", "\n", "\r", "#"):
+        raise _no_value(reader)
     tables.put(key, reader.value())
+
+
+def _no_value(reader: Reader) -> TomlError:
+    """go-toml v1 takes what stands on the next lines for the value, and is at a loss unless the file ends there."""
+    line, column = reader.where(reader.at)
+    if reader.skip_blank():
+        return TomlError("unhandled token: ", line, 0, panics=reader.dialect.token_errors_crash)
+    return TomlError("expecting a value", line, column)
 
 
 def _header(reader: Reader, tables: Tables) -> None:
@@ -60,7 +70,7 @@ def _header(reader: Reader, tables: Tables) -> None:
 
 def _unclosed(reader: Reader, key: Key) -> TomlError:
     message = reader.dialect.unclosed_header
-    if reader.dialect is GO_TOML_1:
+    if reader.dialect.major == 1:
         return TomlError(message, key.line, key.column)
     return reader.error(message)
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from posixpath import basename, dirname
+from posixpath import dirname
 from typing import TypeAlias
 
 import tomli_w
@@ -18,11 +18,11 @@ import tomli_w
 from lockgate.containerd.baselines import baseline
 from lockgate.containerd.document import parse_document
 from lockgate.containerd.effective import RUNC_V2, Effective, Handler, resolve
-from lockgate.containerd.imports import File, Files
+from lockgate.containerd.imports import File, Files, glob
 from lockgate.containerd.load import ConfigError, View, load
 from lockgate.containerd.migrate import CRI, CRI_RUNTIME
 from lockgate.containerd.releases import Migration, PluginMerge, Release
-from lockgate.containerd.toml_edit import add_import, remove_import
+from lockgate.containerd.toml_edit import add_import, has_imports, remove_import
 from lockgate.containerd.traps import LostHandler, lost_handlers
 from lockgate.containerd.values import Leaf, Plain, Table, dotted, find, leaves, plain_table
 
@@ -86,10 +86,12 @@ class _Record:
     pattern: str = ""
     before: str = ""
     after: str = ""
-    created: bool = False
+    created: bool = False  # the file is ours
+    line: bool = False  # the `imports` line is ours
 
     def dump(self, copied: str) -> str:
         data = {"import": self.pattern, "before": self.before, "after": self.after, "created": self.created}
+        data |= {"line": self.line}
         return _RECORD + json.dumps({**data, "copied": copied} if copied else data)
 
 
@@ -150,7 +152,9 @@ def plan_removal(
     if record.pattern and isinstance(text, (str, bytes)):
         text = text.decode() if isinstance(text, bytes) else text
         untouched = _hash(text) == record.after
-        changes |= {root: None if record.created and untouched else remove_import(text, record.pattern)}
+        changes |= {
+            root: None if record.created and untouched else remove_import(text, record.pattern, with_line=record.line)
+        }
     after_tree = tree
     for path, content in changes.items():
         after_tree = after_tree.with_file(path, content)
@@ -185,7 +189,7 @@ def _read_record(tree: Files, dropin: str) -> _Record:
         if line.startswith(_RECORD):
             try:
                 data = json.loads(line.removeprefix(_RECORD))
-                return _Record(data["import"], data["before"], data["after"], data["created"])
+                return _Record(data["import"], data["before"], data["after"], data["created"], data["line"])
             except (ValueError, KeyError, TypeError):
                 return _Record()
     return _Record()
@@ -225,15 +229,19 @@ def _patterns(node: _Node) -> list[str | None]:
     seen = resolve(with_ours, node.root, node.release, defaults=node.defaults)
     if isinstance(seen, Effective) and node.dropin in seen.loaded:
         return [None]
-    name = basename(node.dropin)
-    return [f"{dirname(node.dropin)}/*.toml", f"{dirname(node.dropin)}/{name.removesuffix('.toml')}*.toml"]
+    wide = f"{dirname(node.dropin)}/*.toml"
+    narrow = f"{node.dropin.removesuffix('.toml')}*.toml"
+    newly_read = set(glob(wide, node.files)) - set(node.before.loaded)
+    return [narrow] if newly_read else [wide, narrow]
 
 
 def _try(node: _Node, current: Files, wanted: Wanted, version: int | None, pattern: str | None) -> Answer:
     root_text, record = node.root_text, node.record
     if pattern is not None:
         new_text = add_import(_with_version(root_text, version), pattern)
-        record = _Record(pattern, _hash(root_text), _hash(new_text), created=not root_text)
+        record = _Record(
+            pattern, _hash(root_text), _hash(new_text), created=not root_text, line=not has_imports(root_text)
+        )
         root_text = new_text
     text = _render(node, wanted, version, record)
     planned = node.files.with_file(node.dropin, text).with_file(node.root, root_text)
@@ -260,22 +268,27 @@ def _hash(text: str) -> str:
 
 
 def _notes(node: _Node, wanted: Wanted) -> tuple[str, ...]:
+    alias, theirs = _alias(_source(node.before, wanted)), node.before.handlers
+    notes = [
+        f"handler {name} of {theirs[name].origin} is covered by ours"
+        for name in wanted.handlers
+        if name in theirs and _said(theirs[name].table) != alias
+    ]
     if wanted.enable_cdi and node.before.cdi_spec_dirs is None:
-        return (
-            f"containerd {node.release} has no CDI: devices must reach containers by device and mount specifications",
-        )
-    return ()
+        notes.append(f"containerd {node.release} has no CDI: devices must reach containers by device and mount specs")
+    return tuple(notes)
 
 
 def _render(node: _Node, wanted: Wanted, version: int | None, record: _Record) -> str:
     section = _section_name(node, version)
     copied, table = _base(node, section)
     runtimes = _sub(_sub(table, "containerd"), "runtimes")
-    if node.release.family.plugins is PluginMerge.REPLACE:
+    replaces = node.release.family.plugins is PluginMerge.REPLACE
+    if replaces:
         for name, handler in node.before.handlers.items():
             runtimes.setdefault(name, _said(handler.table))  # 1.x forgets its runc once a file names a handler
     for name in wanted.handlers:
-        runtimes[name] = _alias(_source(node.before, wanted))
+        runtimes[name] = _alias(_source(node.before, wanted)) if replaces else _covering(name, node.before, wanted)
     if wanted.enable_cdi and node.release.family.cdi_switch and node.before.enable_cdi is not True:
         table["enable_cdi"] = True
     if wanted.default:
@@ -322,6 +335,24 @@ def _alias(handler: Handler) -> dict[str, Plain]:
     """A handler that behaves as another: its type, always named, and what files say of it (not what is built in)."""
     # a runc without a type of its own is still runc (container-toolkit#1956)
     return {"runtime_type": RUNC_V2} | _said(handler.table, built_in=False)
+
+
+def _covering(name: str, before: Effective, wanted: Wanted) -> dict[str, Plain]:
+    """An alias for releases that merge: what another file says of the same handler is set to its empty value."""
+    alias = _alias(_source(before, wanted))
+    existing = before.handlers.get(name)
+    return _cover(_said(existing.table), alias) if existing is not None else alias
+
+
+def _cover(existing: dict[str, Plain], alias: dict[str, Plain]) -> dict[str, Plain]:
+    covered = dict(alias)
+    for key, value in existing.items():
+        own = alias.get(key)
+        if isinstance(value, dict):
+            covered[key] = _cover(value, own if isinstance(own, dict) else {})
+        elif key not in alias and isinstance(value, (str, bool, int, float, list)):
+            covered[key] = type(value)()
+    return covered
 
 
 def _said(table: Table, *, built_in: bool = True) -> dict[str, Plain]:

@@ -14,7 +14,7 @@ from lockgate.containerd.migrate import migrate_names, migrate_plugins
 from lockgate.containerd.migrate_server import migrate_server
 from lockgate.containerd.releases import Family, Migration, NameCheck, VersionCheck
 from lockgate.containerd.schema import Struct, top_level
-from lockgate.containerd.toml_text import GO_TOML_1, TomlError
+from lockgate.containerd.toml_text import TomlError
 from lockgate.containerd.values import Leaf, Origin, Table, copy_tree
 
 
@@ -113,7 +113,7 @@ def _parse(text: str | bytes, path: str, family: Family, shape: Struct) -> Table
         document = parse_document(text, path, family.toml)
         decoded = Decoder(family.toml).decode(shape, document, None, ())
     except TomlError as error:
-        raise Refused(ConfigError(_syntax(error, path, family), path, error.line)) from None
+        raise Refused(ConfigError(_syntax(error, path, family), path, error.line, error.panics)) from None
     except WrongTypeError as error:
         raise Refused(_wrong_type(error, path, family)) from None
     assert isinstance(decoded, Table)  # a struct decodes to a table
@@ -232,18 +232,19 @@ def _missing(path: str, family: Family) -> ConfigError:
 
 
 def _open_failure(path: str, reason: str, family: Family) -> str:
-    prefix = f"failed to load TOML: {path}: " if family.toml is GO_TOML_1 else ""
+    prefix = f"failed to load TOML: {path}: " if family.toml.major == 1 else ""
     return f"{prefix}open {path}: {reason}"
 
 
 def _read_failure(path: str, reason: str, family: Family) -> str:
-    prefix = f"failed to load TOML: {path}: " if family.toml is GO_TOML_1 else "failed to unmarshal TOML: toml: "
+    prefix = f"failed to load TOML: {path}: " if family.toml.major == 1 else "failed to unmarshal TOML: toml: "
     return f"{prefix}read {path}: {reason}"
 
 
 def _syntax(error: TomlError, path: str, family: Family) -> str:
-    if family.toml is GO_TOML_1:
-        return f"failed to load TOML: {path}: ({error.line}, {error.column}): {error.message}"
+    if family.toml.major == 1:
+        place = f"({error.line}, {error.column}): " if error.column else ""
+        return f"failed to load TOML: {path}: {place}{error.message}"
     if error.structural and not family.toml.locates_structure:
         return f"failed to unmarshal TOML: {error.message}"
     return f"failed to unmarshal TOML at row {error.line} column {error.column}: {error.message}"
@@ -253,5 +254,5 @@ def _wrong_type(error: WrongTypeError, path: str, family: Family) -> ConfigError
     if error.panics:
         return ConfigError(error.message, error.origin.file or path, error.origin.line, panics=True)
     prefix = "failed to unmarshal TOML"
-    place = f" at row {error.origin.line}" if family.toml is not GO_TOML_1 else ""
+    place = f" at row {error.origin.line}" if family.toml.major == 2 else ""
     return ConfigError(f"{prefix}{place}: {error.message}", error.origin.file or path, error.origin.line)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import total_ordering
 
-from lockgate.containerd.toml_text import GO_TOML_1, GO_TOML_2, GO_TOML_2_3, GO_TOML_2_4, Dialect
+from lockgate.containerd.toml_text import GO_TOML_1, GO_TOML_1_4, GO_TOML_2, GO_TOML_2_3, GO_TOML_2_4, Dialect
 
 
 class PluginMerge(Enum):
@@ -157,6 +157,7 @@ FAMILIES: tuple[Family, ...] = (
         baseline="1.6",
         names=NameCheck.FOUR_PARTS,
         versions=VersionCheck.IGNORED,
+        toml=GO_TOML_1_4,
         globs_from_cwd=True,
         proxy_kinds=("snapshot", "content"),
         proxy_exports=False,
@@ -222,7 +223,7 @@ FAMILIES: tuple[Family, ...] = (
     _row(_V2, _VERSION_4, name="2.4", since="2.4.0", baseline="2.4", cdi_switch=False, toml=GO_TOML_2_4),
 )
 
-_RELEASE = re.compile(r"v?(\d+)\.(\d+)\.(\d+)(?:[-~](alpha|beta|rc)(?:\.?(\d+))?)?")
+_RELEASE = re.compile(r"(?<![\d.])(\d+)\.(\d+)\.(\d+)(?:[-~](alpha|beta|rc)(?:\.?(\d+))?)?")
 
 
 @total_ordering
@@ -239,8 +240,7 @@ class Release:
     @classmethod
     def parse(cls, text: str) -> Release:
         """A release from `1.7.24`, `v2.1.9`, or what `containerd --version` prints; ValueError where there is none."""
-        matches = [_RELEASE.fullmatch(word.split("+")[0]) or _RELEASE.match(word) for word in text.split()]
-        match = next((m for m in matches if m), None)
+        match = _RELEASE.search(text)
         if not match:
             raise ValueError(f"no containerd release in {text.strip()!r}, expected something like 1.7.24")
         major, minor, patch, stage, number = match.groups()

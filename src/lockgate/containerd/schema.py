@@ -50,9 +50,10 @@ class Anything(Enum):
     """A value or table that is kept as it is."""
 
     ANY = "any"
+    SECTION = "toml.Tree"  # 1.x wants a table here, 2.x takes anything
 
 
-ANY = Anything.ANY
+ANY, SECTION = Anything
 Type: TypeAlias = Scalar | Struct | MapOf | ListOf | Anything
 
 STRING, INTEGER, FLOAT, BOOLEAN, DURATION = Scalar
@@ -93,7 +94,7 @@ _TOP: dict[str, Type] = {
     **_strings("root", "state", "temp"),
     "disabled_plugins": STRINGS,
     "required_plugins": STRINGS,
-    "plugins": MapOf(ANY),
+    "plugins": MapOf(SECTION),
     "oom_score": INTEGER,
     "cgroup": Struct({"path": STRING}),
     "timeouts": MapOf(STRING),

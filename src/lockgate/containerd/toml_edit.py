@@ -27,14 +27,20 @@ def add_import(text: str, pattern: str) -> str:
     return f'{text[:at]}, "{pattern}"{text[at:]}'
 
 
-def remove_import(text: str, pattern: str) -> str:
-    """The text without `pattern` among its imports; the line goes too if `add_import` made it and nothing was added."""
+def has_imports(text: str) -> bool:
+    """Whether the file has an `imports` of its own, so that `add_import` adds no line."""
+    return "imports" in _top_level(text)
+
+
+def remove_import(text: str, pattern: str, *, with_line: bool) -> str:
+    """The text without `pattern` among its imports; `with_line` drops the line that `add_import` made for it."""
     array = _top_level(text).get("imports")
     if array is None:
         return text
     line = f'imports = ["{pattern}"]'
     start, end = _line_span(text, array.start)
-    if text[start:end].rstrip("\r\n") == line:
+    start += len(BOM) if text[start:].startswith(BOM) else 0
+    if with_line and text[start:end].rstrip("\r\n") == line:
         return text[:start] + text[end:]
     items = _items(text, array)
     for at, item in enumerate(items):

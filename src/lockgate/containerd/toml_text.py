@@ -21,6 +21,7 @@ class Dialect:
     """How one TOML library differs from the other."""
 
     name: str
+    major: int
     skips_bom: bool  # go-toml v1 skips a byte order mark, v2 takes it for a bad key
     folds_key_case: bool  # v2 matches struct keys without regard to case; v1 only all-lower and ALL-UPPER
     replaces_maps: bool  # v1 makes a new map for a Go map field, v2 adds to the one that is there
@@ -28,12 +29,14 @@ class Dialect:
     big_unsigned: bool  # v1 reads integers up to 2**64-1
     dates_crash: bool  # v2 before 2.3 panics on a date where a string or number belongs
     reads_parent_for_embedded: bool  # v1 looks for the keys of an absent embedded struct in the table around it
+    token_errors_crash: bool  # v1 before 1.9.5 panics on a token that it does not expect
     locates_structure: bool  # whether a message about a table opened twice tells the place
     unclosed_header: str  # what it says when a table header is not closed
 
 
 GO_TOML_1 = Dialect(
     "go-toml v1",
+    major=1,
     skips_bom=True,
     folds_key_case=False,
     replaces_maps=True,
@@ -41,11 +44,14 @@ GO_TOML_1 = Dialect(
     big_unsigned=True,
     dates_crash=False,
     reads_parent_for_embedded=True,
+    token_errors_crash=False,
     locates_structure=True,
     unclosed_header="unexpected token unclosed table key, was expecting a table key",
 )
+GO_TOML_1_4 = replace(GO_TOML_1, name="go-toml v1.9.4", token_errors_crash=True)
 GO_TOML_2 = Dialect(
     "go-toml v2",
+    major=2,
     skips_bom=False,
     folds_key_case=True,
     replaces_maps=False,
@@ -53,6 +59,7 @@ GO_TOML_2 = Dialect(
     big_unsigned=False,
     dates_crash=True,
     reads_parent_for_embedded=False,
+    token_errors_crash=False,
     locates_structure=False,
     unclosed_header="toml: expected character ]",
 )
@@ -65,9 +72,10 @@ GO_TOML_2_4 = replace(
 class TomlError(ValueError):
     """Text that the dialect refuses: message as the library words it where that is known, line and column from 1."""
 
-    def __init__(self, message: str, line: int, column: int, *, structural: bool = False) -> None:
+    def __init__(self, message: str, line: int, column: int, *, structural: bool = False, panics: bool = False) -> None:
         super().__init__(message)
-        self.message, self.line, self.column, self.structural = message, line, column, structural
+        self.message, self.line, self.column = message, line, column
+        self.structural, self.panics = structural, panics
 
 
 class Key(NamedTuple):

@@ -38,7 +38,10 @@ class LostHandler:
 
 
 def lost_handlers(effective: Effective, files: Files | Mapping[str, File]) -> tuple[LostHandler, ...]:
-    """Every handler that a loaded file defines and the effective configuration lacks, last definition each."""
+    """Every handler that a file defines and the effective configuration lacks, one entry a name.
+
+    Among the loaded files the last definition counts; a file that no import names counts when no loaded one has it.
+    """
     tree = files if isinstance(files, Files) else Files(files)
     documents = list(_documents(effective, tree))
     lost: dict[str, LostHandler] = {}
@@ -47,6 +50,10 @@ def lost_handlers(effective: Effective, files: Files | Mapping[str, File]) -> tu
             if name not in effective.handlers:
                 loss, winner = _why(effective, section, documents[at + 1 :])
                 lost[name] = LostHandler(name, section, defined, loss, winner)
+    for document in _unread(effective, tree):
+        for section, name, defined in _defined(document):
+            if name not in effective.handlers and name not in lost:
+                lost[name] = LostHandler(name, section, defined, Loss.FILE_NOT_LOADED, None)
     return tuple(lost.values())
 
 
@@ -64,6 +71,15 @@ def _documents(effective: Effective, files: Files) -> Iterator[Table]:
         text = files.read(path)
         if isinstance(text, (str, bytes)):
             yield parse_document(text, path, effective.release.family.toml)
+
+
+def _unread(effective: Effective, files: Files) -> Iterator[Table]:
+    for path, text in sorted(files.entries.items()):
+        if path.endswith(".toml") and path not in effective.loaded and isinstance(text, (str, bytes)):
+            try:
+                yield parse_document(text, path, effective.release.family.toml)
+            except TomlError:
+                continue  # a file that is not read cannot be blamed for its syntax
 
 
 def _defined(document: Table) -> Iterator[tuple[str, str, Origin]]:

@@ -20,6 +20,7 @@ def generate(seed: str) -> Files:
 class _Writer:
     def __init__(self, random: Random) -> None:
         self.random = random
+        self.present: list[str] = [f"{ROOT}/conf.d/*"]
         self.version = self.one((2, 30), (3, 25), (None, 12), (1, 8), (4, 10))
 
     def one(self, *weighted: tuple[object, int]) -> object:
@@ -31,10 +32,11 @@ class _Writer:
 
     def files(self) -> Files:
         names = self.random.sample(_NAMES, self.random.choices((0, 1, 2, 3), (15, 40, 30, 15))[0])
+        self.present = [f"{ROOT}/conf.d/{name}" for name in names] or [f"{ROOT}/conf.d/*"]
         files = {f"{ROOT}/conf.d/{name}": self.drop_in() for name in names}
         if self.chance(8):
             files[f"{ROOT}/extra/nested.toml"] = self.drop_in()
-        if self.chance(3):
+        if self.chance(1):
             files[f"{ROOT}/conf.d/folder.toml/inside.toml"] = self.drop_in()
         if not self.chance(1):
             files[TOP_LEVEL] = self.text(self.version, [self.imports(), *self.body(self.version)])
@@ -49,12 +51,12 @@ class _Writer:
         if not self.chance(3):
             parts = list(_without_repeats(parts))
         head, tables = [p for p in parts if not p.startswith("[")], [p for p in parts if p.startswith("[")]
-        number = self.one((f"version = {version}", 60), (f'version = "{version}"', 1), (f"version = {version}.0", 1))
+        number = self.one((f"version = {version}", 200), (f'version = "{version}"', 1), (f"version = {version}.0", 1))
         lines = ["" if version is None else str(number), *head, *tables]
         return self.style("\n".join(line for line in lines if line) + "\n")
 
     def style(self, text: str) -> str:
-        match self.one(("plain", 86), ("crlf", 3), ("bom", 2), ("comments", 4), ("single", 3), ("cut", 2)):
+        match self.one(("plain", 86), ("crlf", 3), ("bom", 1), ("comments", 4), ("single", 3), ("cut", 1)):
             case "crlf":
                 return text.replace("\n", "\r\n")
             case "bom":
@@ -74,13 +76,13 @@ class _Writer:
             "./conf.d/*.toml": 4,
             f"{ROOT}/conf.d/[0-9]*.toml": 4,
             f"{ROOT}/*/*.toml": 4,
-            f"{ROOT}/conf.d/99-nvidia.toml": 8,
-            f"{ROOT}/conf.d/9?nvidia.toml": 2,
+            self.random.choice(self.present): 8,
+            f"{ROOT}/conf.d/9?nvidia.toml": 1,
             f"{ROOT}/conf.d/../conf.d/*.toml": 2,
-            f"{ROOT}/missing.toml": 2,
+            f"{ROOT}/missing.toml": 1,
             f"{ROOT}/missing/*.toml": 3,
-            f"{ROOT}/extra/nested.toml": 4,
-            "extra/*": 3,
+            f"{ROOT}/extra/nested.toml": 1,
+            "extra/*": 6,
             f"{ROOT}/conf.d": 1,
             f"{ROOT}/config.toml": 2,
             f"{ROOT}/conf.d/[*.toml": 1,

@@ -1,4 +1,4 @@
-"""Asks a real containerd what a set of files amounts to: `containerd --config FILE config dump` in a folder of its own."""
+"""Asks a real containerd what a set of files amounts to: `containerd --config FILE config dump` in its own folder."""
 
 import subprocess
 import tempfile
