@@ -19,11 +19,11 @@ PREFIX: Final = ".lockgate-"  # of temporary files: hidden, and matched by no `*
 _LABEL: Final = "security.selinux"
 
 
-def _onward(_: str) -> None:
-    pass
+def onward(_: str) -> None:
+    """The checkpoint of every day: nothing happens."""
 
 
-def write_file(path: Path, content: bytes, *, mode: int = 0o644, checkpoint: Checkpoint = _onward) -> bool:
+def write_file(path: Path, content: bytes, *, mode: int = 0o644, checkpoint: Checkpoint = onward) -> bool:
     """Make a file hold `content`; False when it did already, and nothing was touched.
 
     `mode` counts only for a file that did not exist. Directories on the way are made. Raises OSError (disk full,
@@ -54,7 +54,7 @@ def write_file(path: Path, content: bytes, *, mode: int = 0o644, checkpoint: Che
     return True
 
 
-def remove_file(path: Path, *, checkpoint: Checkpoint = _onward) -> bool:
+def remove_file(path: Path, *, checkpoint: Checkpoint = onward) -> bool:
     """Remove a file (or a link, not what it points to); False when there was none."""
     checkpoint(f"before removing {path.name}")
     try:

@@ -41,7 +41,7 @@ class RuntimeState(Object, frozen=True):
     cdi_enabled: bool | None = None
     cdi_spec_dirs: tuple[str, ...] = ()
     files: tuple[ConfigFile, ...] = ()
-    phase: str = ""  # Configured | Refused | RolledBack | Unreachable
+    phase: str = ""  # Configured | Drifted | Refused | RolledBack | Unreachable
     message: str = ""
 
 

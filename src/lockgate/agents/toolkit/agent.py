@@ -1,0 +1,124 @@
+"""The toolkit's life: configure the runtime, write CDI specifications, watch both, and leave the node as it was found.
+
+While it runs it renews its own specifications and publishes what it sees. It does not fight: what others change in
+containerd's files afterwards is published as drift, and mended when the toolkit is started again.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from lockgate.agents.toolkit import change, specs
+from lockgate.agents.toolkit.change import CONFIGURED, UNREACHABLE, Node, Outcome
+from lockgate.agents.toolkit.report import cdi_state, runtime_state, spec_directories
+from lockgate.agents.toolkit.settings import Settings
+from lockgate.apply.service import Service
+from lockgate.gpu.nvml import Nvml
+from lockgate.host.cri import UnreachableError
+from lockgate.model.node_state import CDIState, RuntimeState
+
+_log = logging.getLogger("lockgate.toolkit")
+LOOK: Final = 5.0  # seconds between looks at driver, devices and runtime
+Publish = Callable[[RuntimeState | None, CDIState], None]
+
+
+class NewDriverError(Exception):
+    """The driver root holds another driver now; a loaded NVML is never unloaded, so the process must start again."""
+
+
+def node_of(settings: Settings) -> Node:
+    """The node's containerd as the settings describe it."""
+    return Node(
+        host=settings.host_root,
+        config=settings.config_host,
+        drop_in=settings.drop_in_host,
+        socket=settings.socket_host,
+        here={settings.config_host: settings.config, settings.drop_in_host: settings.drop_in},
+        journal=settings.journal,
+        service=Service(socket=settings.socket, mode=settings.restart_mode, host=settings.host_root),
+        wanted=settings.wanted,
+    )
+
+
+class Agent:
+    """One toolkit. `run` ends when `stop` is set, after cleaning the node; `publish` gets every state seen."""
+
+    def __init__(self, settings: Settings, publish: Publish, *, look: float = LOOK) -> None:
+        self.settings = settings
+        self.node = node_of(settings)
+        self.outcome = Outcome(UNREACHABLE, "not configured yet")
+        self._publish = publish
+        self._look = look
+        self._nvml: Nvml | None = None
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="nvml")  # NVML wants one thread
+        self._said = ""
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Configure, watch, clean. Raises NewDriverError, with everything left in place for the next process."""
+        while not stop.is_set():
+            await self.look()
+            if self.settings.no_daemon and self.outcome.phase != UNREACHABLE:
+                return
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), self._look)
+        await self.clean()
+
+    async def look(self) -> None:
+        """One turn: specifications first, so that they are there when containerd offers CDI; then the runtime."""
+        problem = await asyncio.get_running_loop().run_in_executor(self._thread, self._renew_specs)
+        if not self.settings.no_runtime_config and self.outcome.phase != CONFIGURED:
+            self.outcome = await self._configure()
+        await self._report(problem)
+
+    async def clean(self) -> None:
+        """Take everything of ours off the node."""
+        if self.settings.cdi_enabled and self.settings.cdi_output_dir:
+            specs.remove_specs(Path(self.settings.cdi_output_dir))
+        if not self.settings.no_runtime_config:
+            try:
+                outcome = await change.remove(self.node)
+            except UnreachableError as error:
+                outcome = Outcome(UNREACHABLE, str(error))
+            _log.info("handlers removed from containerd: %s %s", outcome.phase, outcome.message)
+
+    def _renew_specs(self) -> str:
+        """Runs in the thread of NVML; returns what is wrong."""
+        if not (self.settings.cdi_enabled and self.settings.cdi_output_dir):
+            return ""
+        roots = specs.find_roots(self.settings)
+        if self._nvml is None:
+            self._nvml = Nvml(roots.driver)
+        if self._nvml.stale:
+            raise NewDriverError(f"{roots.driver} holds another driver")
+        return specs.write_specs(Path(self.settings.cdi_output_dir), roots, self._nvml).problem
+
+    async def _configure(self) -> Outcome:
+        try:
+            outcome = await change.configure(self.node)
+        except UnreachableError as error:
+            outcome = Outcome(UNREACHABLE, str(error))
+        level = logging.INFO if outcome.phase == CONFIGURED else logging.ERROR
+        if outcome != self.outcome:
+            _log.log(level, "containerd: %s%s", outcome.phase, f": {outcome.message}" if outcome.message else "")
+        return outcome
+
+    async def _report(self, problem: str) -> None:
+        state = None
+        if not self.settings.no_runtime_config:
+            state = await runtime_state(self.node, self.outcome)
+            if problem:
+                state = msgspec.structs.replace(state, message="; ".join(filter(None, (state.message, problem))))
+        self._say(f"{state.phase}: {state.message}" if state and state.message else problem)
+        self._publish(state, cdi_state(self.settings.host_root, spec_directories(state or RuntimeState())))
+
+    def _say(self, text: str) -> None:
+        """Log what is wrong, when it is a new one."""
+        if text != self._said:
+            _log.warning("%s", text or "nothing is wrong any more")
+            self._said = text

@@ -1,0 +1,272 @@
+"""One change of the node's containerd: simulate, write, restart, verify what was loaded, else put back what was there.
+
+The journal makes it safe to be killed anywhere: it is written before the first file and removed after the last check,
+and whoever starts next finishes the change or takes it back. A change that failed is not tried again until the node's
+files, its containerd or Lockgate itself are others.
+"""
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from lockgate import __version__
+from lockgate.agents.toolkit.loaded import differences
+from lockgate.apply.files import Checkpoint, onward, remove_leftovers
+from lockgate.apply.journal import (
+    EditedError,
+    FileChange,
+    Journal,
+    apply_changes,
+    read_journal,
+    take_back,
+    write_journal,
+)
+from lockgate.apply.service import RestartError, Service, restart
+from lockgate.containerd import Effective, File, Files, Plan, Refusal, Release, Wanted, plan_dropin, plan_removal
+from lockgate.host.containerd_files import read_files
+from lockgate.host.cri import Loaded, UnreachableError, ask_loaded, ask_version
+from lockgate.host.rooted import Root
+
+_log = logging.getLogger("lockgate.toolkit")
+CONFIGURED: Final = "Configured"
+REFUSED: Final = "Refused"
+ROLLED_BACK: Final = "RolledBack"
+UNREACHABLE: Final = "Unreachable"
+REMOVED: Final = "Removed"
+_PAUSE: Final = 0.3  # seconds between questions to a containerd that starts
+
+
+class Node(msgspec.Struct, frozen=True, kw_only=True):
+    """A node's containerd: its files by their path on the host, where each is reached from here, how it restarts."""
+
+    host: Path
+    config: str
+    drop_in: str
+    socket: str
+    here: Mapping[str, Path]
+    journal: Path
+    service: Service
+    wanted: Wanted
+    settles_within: float = 30.0  # seconds after a restart until the CRI plugin answers
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """How a change ended; the message says why, with what to look at."""
+
+    phase: str
+    message: str = ""
+
+
+class _FailedError(Exception):
+    """A step after the first write did not lead where it should."""
+
+
+async def configure(node: Node, *, checkpoint: Checkpoint = onward) -> Outcome:
+    """Make the handlers loaded; nothing is written and nothing restarts where they are.
+
+    Safe to run again, and after a run that was killed. Raises UnreachableError when containerd does not answer and no
+    change of ours can be the reason.
+    """
+    release = await _release(node, checkpoint)
+    files = read_node_files(node, release)
+    plan = plan_dropin(files, node.config, release, node.wanted, node.drop_in)
+    if isinstance(plan, Refusal):
+        return await _refuse(node, release, plan, checkpoint)
+    for note in plan.notes:
+        _log.warning("%s", note)
+    journal = read_journal(node.journal)
+    if not plan.files and not differences(await ask_loaded(node.service.socket), plan.expected, node.wanted):
+        write_journal(node.journal, Journal(), checkpoint=checkpoint)
+        return Outcome(CONFIGURED)
+    if not journal.open and journal.failed == fingerprint(node, files, release):
+        return Outcome(ROLLED_BACK, journal.message)
+    if linked := _leads_away(node):
+        return Outcome(REFUSED, linked)
+    return await _change(node, release, _changes(node, files, plan, journal), plan.expected, checkpoint)
+
+
+async def remove(node: Node, *, checkpoint: Checkpoint = onward) -> Outcome:
+    """Take our drop-in and our line in the top-level file away again, and restart when either was there."""
+    release = await _release(node, checkpoint)
+    files = read_node_files(node, release)
+    plan = plan_removal(files, node.config, release, node.drop_in)
+    if isinstance(plan, Refusal):
+        return Outcome(REFUSED, plan.message)
+    journal = read_journal(node.journal)
+    if not plan.files and not journal.open:
+        write_journal(node.journal, Journal(), checkpoint=checkpoint)
+        return Outcome(REMOVED)
+    wanted = Wanted(handlers=tuple(plan.expected.handlers), enable_cdi=False)
+    leaving = msgspec.structs.replace(node, wanted=wanted)
+    outcome = await _change(leaving, release, _changes(node, files, plan, journal), plan.expected, checkpoint)
+    return Outcome(REMOVED) if outcome.phase == CONFIGURED else outcome
+
+
+def fingerprint(node: Node, files: Files, release: Release) -> str:
+    """What must differ before a change that failed is tried again. Our own drop-in does not count."""
+    seen = hashlib.sha256(f"{__version__} {release} {node.wanted}".encode())
+    for path, content in sorted(files.entries.items(), key=str):
+        if path != node.drop_in:
+            seen.update(f"\0{path}\0{content!r}".encode())
+    return seen.hexdigest()
+
+
+def read_node_files(node: Node, release: Release) -> Files:
+    """Every file of the node's configuration, loaded or not."""
+    return read_files(node.host, node.config, release, [node.drop_in.rpartition("/")[0]])
+
+
+async def running_release(socket: Path) -> Release:
+    """The release of the containerd that runs. Raises UnreachableError."""
+    version = await ask_version(socket)
+    try:
+        return Release.parse(version.release)
+    except ValueError as error:
+        raise UnreachableError(f"{socket}: {error}") from error
+
+
+async def _release(node: Node, checkpoint: Checkpoint) -> Release:
+    """The running release, after an interrupted change has been looked after.
+
+    One that was being taken back is taken back. One after which containerd does not answer is the reason for that.
+    """
+    journal = read_journal(node.journal)
+    if journal.open and not journal.failed:
+        try:
+            await _settled(node)
+        except _FailedError as error:
+            _log.warning("a change was interrupted, and now %s: taking the change back", error)
+            journal = msgspec.structs.replace(journal, failed="unknown", message=f"the change was taken back: {error}")
+            write_journal(node.journal, journal, checkpoint=checkpoint)
+    if journal.open and journal.failed:
+        await _finish_taking_back(node, journal, checkpoint)
+    return await running_release(node.service.socket)
+
+
+async def _finish_taking_back(node: Node, journal: Journal, checkpoint: Checkpoint) -> None:
+    """Put the files back, load them, and remember the failure under the node as it then is."""
+    take_back(journal.open, node.here, checkpoint=checkpoint)
+    try:
+        await restart(node.service, checkpoint=checkpoint)
+    except RestartError as error:
+        raise UnreachableError(f"{journal.message}; but then {error}") from error
+    await _settled(node, UnreachableError)
+    release = await running_release(node.service.socket)
+    mark = fingerprint(node, read_node_files(node, release), release)
+    write_journal(node.journal, Journal(failed=mark, message=journal.message), checkpoint=checkpoint)
+
+
+async def _settled(node: Node, failure: type[Exception] = _FailedError) -> Loaded:
+    """What containerd has loaded, once it answers. Raises `failure` when it does not."""
+    problem = ""
+    for _ in range(max(1, int(node.settles_within / _PAUSE))):
+        try:
+            return await ask_loaded(node.service.socket)
+        except UnreachableError as error:
+            problem = str(error)
+            await asyncio.sleep(_PAUSE)
+    raise failure(f"containerd does not answer: {problem}")
+
+
+def _leads_away(node: Node) -> str:
+    """Why a file cannot be replaced: it is a link to another folder, which is not mounted here for writing."""
+    for path in (node.config, node.drop_in):
+        folder = path.rpartition("/")[0]
+        real, beside = Root(node.host).resolve(path), Root(node.host).resolve(folder)
+        if real is not None and real.rpartition("/")[0] != beside:
+            return f"{path} is a link to {real}: set CONTAINERD_CONFIG to that path in the toolkit's environment"
+    return ""
+
+
+def _changes(node: Node, files: Files, plan: Plan, journal: Journal) -> tuple[FileChange, ...]:
+    """The files to change, what they hold now, and what they should.
+
+    What was there before an interrupted change stays what to go back to, unless someone edited the file since. The
+    drop-in comes first and leaves last: it remembers our edit of the top-level file.
+    """
+    interrupted = {change.path: change for change in journal.open}
+    paths = sorted({*plan.files, *interrupted}, key=lambda path: path != node.drop_in)
+    changes = [_file_change(files, path, plan, interrupted.get(path)) for path in paths]
+    leaving = node.drop_in in plan.files and plan.files[node.drop_in] is None
+    return tuple(reversed(changes) if leaving else changes)
+
+
+def _file_change(files: Files, path: str, plan: Plan, interrupted: FileChange | None) -> FileChange:
+    now = _bytes(files.read(path))
+    planned = plan.files.get(path, now)
+    after = planned.encode() if isinstance(planned, str) else planned
+    ours = interrupted is not None and now in (interrupted.before, interrupted.after)
+    return FileChange(path=path, before=interrupted.before if interrupted and ours else now, after=after)
+
+
+def _bytes(content: File | None) -> bytes | None:
+    return content.encode() if isinstance(content, str) else content if isinstance(content, bytes) else None
+
+
+async def _change(
+    node: Node, release: Release, changes: tuple[FileChange, ...], expected: Effective, checkpoint: Checkpoint
+) -> Outcome:
+    write_journal(node.journal, Journal(open=changes), checkpoint=checkpoint)
+    restarted = False
+    try:
+        _begin(node, changes, checkpoint)
+        restarted = True
+        if await restart(node.service, checkpoint=checkpoint) is None:
+            write_journal(node.journal, Journal(), checkpoint=checkpoint)
+            return Outcome(CONFIGURED, "written; restart mode is none, so containerd loads it when someone restarts it")
+        wrong = differences(await _settled(node), expected, node.wanted)
+        if wrong:
+            raise _FailedError("; ".join(wrong))
+    except (OSError, EditedError, RestartError, _FailedError) as error:
+        return await _take_back(node, release, changes, str(error), restarted, checkpoint)
+    write_journal(node.journal, Journal(), checkpoint=checkpoint)
+    return Outcome(CONFIGURED)
+
+
+def _begin(node: Node, changes: tuple[FileChange, ...], checkpoint: Checkpoint) -> None:
+    for change in changes:
+        if change.before != change.after:
+            _log.info("%s %s", "removing" if change.after is None else "writing", change.path)
+    for path in node.here.values():
+        remove_leftovers(path.parent)
+    apply_changes((change for change in changes if change.before != change.after), node.here, checkpoint=checkpoint)
+
+
+async def _take_back(
+    node: Node,
+    release: Release,
+    changes: tuple[FileChange, ...],
+    reason: str,
+    restarted: bool,
+    checkpoint: Checkpoint,
+) -> Outcome:
+    """Put back what was there, load it again, and remember that this did not work."""
+    _log.error("%s: putting back what was there", reason)
+    message = f"the change was taken back: {reason}"
+    try:
+        foreign = take_back(changes, node.here, checkpoint=checkpoint)
+        message += "".join(f"; {path} was edited meanwhile and stays as it is" for path in foreign)
+        mark = fingerprint(node, read_node_files(node, release), release)
+        if restarted:
+            # Open until the former configuration is loaded: the next start goes on from here.
+            write_journal(node.journal, Journal(changes, mark, message), checkpoint=checkpoint)
+            await restart(node.service, checkpoint=checkpoint)
+            await _settled(node)
+        write_journal(node.journal, Journal(failed=mark, message=message), checkpoint=checkpoint)
+    except (OSError, RestartError, _FailedError) as error:
+        return Outcome(UNREACHABLE, f"{message}; but then {error}")
+    return Outcome(ROLLED_BACK, message)
+
+
+async def _refuse(node: Node, release: Release, refusal: Refusal, checkpoint: Checkpoint) -> Outcome:
+    """Nothing sensible can be written. An interrupted change of ours is taken back first."""
+    journal = read_journal(node.journal)
+    if journal.open:
+        outcome = await _take_back(node, release, journal.open, refusal.message, True, checkpoint)
+        return Outcome(REFUSED if outcome.phase == ROLLED_BACK else outcome.phase, outcome.message)
+    return Outcome(REFUSED, refusal.message)

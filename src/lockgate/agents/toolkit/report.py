@@ -1,0 +1,157 @@
+"""The node's gate 2 as the toolkit sees it, for GPUNodeState: what is loaded, what decides it, what CDI offers."""
+
+import hashlib
+import re
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from lockgate.agents.toolkit.change import CONFIGURED, UNREACHABLE, Node, Outcome, read_node_files, running_release
+from lockgate.agents.toolkit.loaded import differences, handlers_of
+from lockgate.cdi.registry import DEFAULT_DIRECTORIES, Directory, Registry, Unreadable, load
+from lockgate.containerd import ConfigError, Effective, Files, lost_handlers, resolve
+from lockgate.containerd.traps import LostHandler
+from lockgate.host.cri import Loaded, UnreachableError, ask_loaded
+from lockgate.host.rooted import Root
+from lockgate.model.node_state import CDISpec, CDIState, ConfigFile, RuntimeState
+
+DRIFTED: Final = "Drifted"
+TEXT_LIMIT: Final = 16 << 10
+_FILES: Final = 40  # configuration files that are published at most
+_SPEC_LIMIT: Final = 4 << 20
+_SECRET: Final = re.compile(
+    r"^(\s*[\"']?(?:password|auth|identitytoken|registrytoken|username|token|secret)[\"']?\s*=\s*).+$",
+    re.IGNORECASE | re.MULTILINE,
+)
+# An inline table, as in `auth = { username = "x", password = "y" }`, is covered by the line rule; this one by pairs.
+_SECRET_PAIR: Final = re.compile(
+    r"((?:password|auth|identitytoken|registrytoken|username|token|secret)[\"']?\s*=\s*)(\"[^\"\n]*\"|'[^'\n]*')",
+    re.IGNORECASE,
+)
+
+
+async def runtime_state(node: Node, outcome: Outcome) -> RuntimeState:
+    """What the running containerd is and has loaded, with the outcome of our last change and any drift since."""
+    try:
+        release = await running_release(node.service.socket)
+        loaded = await ask_loaded(node.service.socket)
+    except UnreachableError as error:
+        text = outcome.message or str(error)
+        return RuntimeState(
+            name="containerd", socket=node.socket, config_path=node.config, phase=UNREACHABLE, message=text
+        )
+    files = read_node_files(node, release)
+    effective = resolve(files, node.config, release)
+    drift = _drift(node, files, effective, loaded) if outcome.phase == CONFIGURED else ""
+    return RuntimeState(
+        name="containerd",
+        release=str(release),
+        socket=node.socket,
+        config_path=node.config,
+        handlers=handlers_of(loaded),
+        default_handler=loaded.containerd.default_runtime_name,
+        cdi_enabled=loaded.enable_cdi if loaded.enable_cdi is not None else loaded.cdi_spec_dirs is not None,
+        cdi_spec_dirs=loaded.cdi_spec_dirs or (),
+        files=tuple(_config_files(files, effective, node.config)),
+        phase=DRIFTED if drift else outcome.phase,
+        message=drift or outcome.message,
+    )
+
+
+def _drift(node: Node, files: Files, effective: Effective | ConfigError, loaded: Loaded) -> str:
+    """What others have done to our handlers, loaded already or to come with the next restart."""
+    if isinstance(effective, ConfigError):
+        return f"containerd will not start again with its files: {effective}"
+    lost = [one for one in lost_handlers(effective, files) if one.name in node.wanted.handlers]
+    absent = [name for name in node.wanted.handlers if name not in effective.handlers]
+    reason = _say_lost(lost[0]) if lost else f"no loaded file defines handler {absent[0]}" if absent else ""
+    now = "; ".join(differences(loaded, effective, node.wanted))
+    missing = [name for name in node.wanted.handlers if name not in loaded.containerd.runtimes]
+    if missing:
+        return f'containerd has not loaded handler "{missing[0]}"{": " + reason if reason else ""}'
+    if reason:
+        return f"the next restart of containerd will lose handlers: {reason}"
+    return f"containerd runs with other settings than its files have: {now}" if now else ""
+
+
+def _say_lost(lost: LostHandler) -> str:
+    by = f" ({lost.winner})" if lost.winner else ""
+    return f"{lost.defined} defines {lost.name}, but {lost.loss.value}{by}"
+
+
+def _config_files(files: Files, effective: Effective | ConfigError, top_level: str) -> Iterator[ConfigFile]:
+    """The loaded files in the order of loading, then those beside them that are not loaded."""
+    loaded = effective.loaded if isinstance(effective, Effective) else (top_level,)
+    rest = sorted(path for path in files.entries if path.endswith(".toml"))
+    for path in list(dict.fromkeys((*loaded, *rest)))[:_FILES]:
+        content = files.read(path)
+        if isinstance(content, str | bytes):
+            yield _config_file(path, content.encode() if isinstance(content, str) else content)
+
+
+def _config_file(path: str, content: bytes) -> ConfigFile:
+    text = mask(content.decode("utf-8", "replace"))
+    return ConfigFile(
+        path=path,
+        sha256=hashlib.sha256(content).hexdigest(),
+        text=text[:TEXT_LIMIT],
+        truncated=len(text) > TEXT_LIMIT,
+    )
+
+
+def mask(text: str) -> str:
+    """Credentials of registries replaced, one line staying one line."""
+    return _SECRET_PAIR.sub(r'\1"***"', _SECRET.sub(r'\1"***"', text))
+
+
+def cdi_state(host: Path, directories: Iterable[str]) -> CDIState:
+    """Every specification file of the node's CDI directories, and what the runtime makes of it."""
+    return CDIState(specs=_specs(load([_directory(Root(host), path) for path in directories])))
+
+
+def spec_directories(state: RuntimeState) -> tuple[str, ...]:
+    """The directories that the runtime reads, or would by default."""
+    return state.cdi_spec_dirs or DEFAULT_DIRECTORIES
+
+
+def _specs(registry: Registry) -> tuple[CDISpec, ...]:
+    good = {
+        file.path: CDISpec(
+            path=file.path,
+            kind=file.spec.kind,
+            devices=tuple(device.name for device in file.spec.devices),
+            error="; ".join(registry.troubles.get(file.path, ())),
+        )
+        for file in registry.files
+    }
+    bad = {
+        path: CDISpec(path=path, error="; ".join(texts))
+        for path, texts in registry.troubles.items()
+        if path not in good
+    }
+    return tuple(spec for _, spec in sorted({**good, **bad}.items()))
+
+
+def _directory(root: Root, path: str) -> Directory:
+    if root.resolve(path) is None:
+        return Directory(path=path, files={})
+    if root.find("/", path, stat.S_IFDIR) is None:
+        return Directory(path=path, files=None)
+    try:
+        names = [name for name in root.names(path) if name.endswith((".json", ".yaml"))]
+    except OSError:
+        return Directory(path=path, files=None)
+    files = [name for name in names if root.find(path, name, stat.S_IFDIR) is None]
+    return Directory(path=path, files={name: _content(root, f"{path}/{name}") for name in files})
+
+
+def _content(root: Root, path: str) -> bytes | Unreadable:
+    resolved = root.resolve(path)
+    try:
+        if resolved is None:
+            return Unreadable(reason="no such file or directory")
+        with root.outside(resolved).open("rb") as file:
+            return file.read(_SPEC_LIMIT + 1)
+    except OSError as error:
+        return Unreadable(reason=(error.strerror or str(error)).lower())

@@ -1,0 +1,133 @@
+"""The toolkit's settings, under the flags and variables of NVIDIA's `nvidia-ctk-installer` 1.20.
+
+Known and without effect here, since no program is installed and nothing wraps runc: the install sources, everything of
+`nvidia-container-runtime` and `nvidia-container-cli`, hooks, device node creation, NRI. `RUNTIME_CONFIG_SOURCE` too:
+the files are read, and what counts is what the running containerd has loaded.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from lockgate.agents.options import Option, SettingsError, one_of, parse_bool, read_options
+from lockgate.apply.service import MODES
+from lockgate.containerd import HANDLERS, Wanted
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """What the toolkit was told. `*_ctr` and plain Paths are paths in this container, text paths are the host's."""
+
+    config: Path = Path("/etc/containerd/config.toml")
+    config_host: str = ""
+    drop_in: Path = Path("/etc/containerd/conf.d/99-nvidia.toml")
+    drop_in_host: str = ""
+    socket: Path = Path("/run/containerd/containerd.sock")
+    socket_host: str = ""
+    restart_mode: str = "signal"
+    host_root: Path = Path("/host")
+    driver_root: str = "/run/nvidia/driver"
+    driver_root_ctr: Path = Path("/run/nvidia/driver")
+    dev_root: str = ""
+    dev_root_ctr: str = ""
+    runtime_name: str = HANDLERS[0]
+    set_as_default: bool = False
+    cdi_enabled: bool = False
+    cdi_output_dir: str = "/var/run/cdi"
+    enable_cdi_in_runtime: bool | None = None
+    no_runtime_config: bool = False
+    no_daemon: bool = False
+    install_dir: Path = Path("/usr/local/nvidia")
+    pid_file: Path = Path("/run/nvidia/toolkit/toolkit.pid")
+    node: str = ""
+
+    @property
+    def wanted(self) -> Wanted:
+        """What the runtime should have. A name that is one of the fixed ones stands for `nvidia`, as in NVIDIA's."""
+        name = HANDLERS[0] if self.runtime_name in HANDLERS else self.runtime_name
+        enable = self.cdi_enabled if self.enable_cdi_in_runtime is None else self.enable_cdi_in_runtime
+        return Wanted(handlers=(name, *HANDLERS[1:]), enable_cdi=enable, default=name if self.set_as_default else None)
+
+    @property
+    def journal(self) -> Path:
+        """Where an unfinished change is remembered, beyond a reboot."""
+        return self.install_dir / "toolkit/.lockgate/journal.json"
+
+
+def _pid_file(value: object) -> Path:
+    path = Path(str(value))
+    if path.name != "toolkit.pid":
+        raise ValueError("its name must be toolkit.pid")
+    return path
+
+
+_DEFAULT: Final = Settings()
+
+
+def _option(name: str, flags: str, env: str, parse: Callable[[Any], Any] = str) -> Option:
+    return Option(
+        name=name, flags=tuple(flags.split()), env=tuple(env.split()), default=getattr(_DEFAULT, name), parse=parse
+    )
+
+
+OPTIONS: Final = (
+    Option(
+        name="runtime",
+        flags=("runtime",),
+        env=("RUNTIME",),
+        default="containerd",
+        parse=one_of("containerd", "docker", "crio"),
+    ),
+    _option("config", "config", "RUNTIME_CONFIG CONTAINERD_CONFIG", Path),
+    _option("config_host", "", "RUNTIME_CONFIG_HOST_PATH"),
+    _option("drop_in", "drop-in-config", "RUNTIME_DROP_IN_CONFIG", Path),
+    _option("drop_in_host", "drop-in-config-host-path", "RUNTIME_DROP_IN_CONFIG_HOST_PATH"),
+    _option("socket", "socket", "RUNTIME_SOCKET CONTAINERD_SOCKET", Path),
+    _option("socket_host", "", "RUNTIME_SOCKET_HOST_PATH"),
+    _option("restart_mode", "restart-mode", "RUNTIME_RESTART_MODE", one_of(*MODES)),
+    _option("host_root", "host-root", "HOST_ROOT_MOUNT", Path),
+    _option("driver_root", "driver-root", "NVIDIA_DRIVER_ROOT DRIVER_ROOT"),
+    _option("driver_root_ctr", "driver-root-ctr-path", "DRIVER_ROOT_CTR_PATH", Path),
+    _option("dev_root", "dev-root", "NVIDIA_DEV_ROOT DEV_ROOT"),
+    _option("dev_root_ctr", "dev-root-ctr-path", "DEV_ROOT_CTR_PATH"),
+    _option("runtime_name", "runtime-name", "NVIDIA_RUNTIME_NAME CONTAINERD_RUNTIME_CLASS"),
+    _option("set_as_default", "set-as-default", "NVIDIA_RUNTIME_SET_AS_DEFAULT CONTAINERD_SET_AS_DEFAULT", parse_bool),
+    _option("cdi_enabled", "cdi-enabled enable-cdi", "CDI_ENABLED ENABLE_CDI", parse_bool),
+    Option(
+        name="cdi_output_dir",
+        flags=("cdi-output-dir",),
+        env=("CDI_OUTPUT_DIR",),
+        default=_DEFAULT.cdi_output_dir,
+        empty_counts=True,
+    ),
+    _option("enable_cdi_in_runtime", "enable-cdi-in-runtime", "RUNTIME_ENABLE_CDI", parse_bool),
+    _option("no_runtime_config", "no-runtime-config", "NO_RUNTIME_CONFIG", parse_bool),
+    _option("no_daemon", "no-daemon", "NO_DAEMON", parse_bool),
+    _option("install_dir", "toolkit-install-dir root", "TOOLKIT_INSTALL_DIR ROOT", Path),
+    _option("pid_file", "pid-file", "TOOLKIT_PID_FILE PID_FILE", _pid_file),
+    _option("node", "", "NODE_NAME"),
+)
+
+
+def read_settings(argv: Sequence[str], environ: Mapping[str, str]) -> Settings:
+    """Settings from the command line, then the environment. Raises SettingsError for what cannot be used."""
+    values = read_options(OPTIONS, argv, environ, {})
+    runtime = values.pop("runtime")
+    if runtime != "containerd":
+        raise SettingsError(
+            f"RUNTIME={runtime} cannot be configured yet, only containerd: set toolkit.enabled=false in the "
+            f"ClusterPolicy, and enable CDI in {runtime} by hand"
+        )
+    settings = Settings(**values)
+    return msgspec.structs.replace(
+        settings,
+        config_host=settings.config_host or _default_host(settings.config, "/etc/containerd/config.toml"),
+        drop_in_host=settings.drop_in_host or _default_host(settings.drop_in, "/etc/containerd/conf.d/99-nvidia.toml"),
+        socket_host=settings.socket_host or _default_host(settings.socket, "/run/containerd/containerd.sock"),
+    )
+
+
+def _default_host(inside: Path, usual: str) -> str:
+    """The host's path where none is given: the usual one for a mount below /runtime, as NVIDIA's operator makes it."""
+    return usual if inside.is_relative_to("/runtime") else str(inside)

@@ -1,0 +1,102 @@
+"""The toolkit's CDI specifications: one for GPUs, one for management, renewed when the driver or the devices change."""
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from lockgate.agents.toolkit.settings import Settings
+from lockgate.apply.files import remove_file, write_file
+from lockgate.cdi.build import Gpu, Place, gpu_spec, management_spec
+from lockgate.cdi.render import file_name, render_yaml
+from lockgate.cdi.spec import Spec
+from lockgate.gpu import values
+from lockgate.gpu.caps import read_mig_minors
+from lockgate.gpu.library import UnavailableError
+from lockgate.gpu.nvml import Nvml
+from lockgate.host.device_nodes import find_nodes
+from lockgate.host.driver_root import DriverNotFoundError, find
+from lockgate.model.names import CDI_GPU, CDI_MANAGEMENT
+
+_log = logging.getLogger("lockgate.toolkit")
+KINDS: Final = (CDI_GPU, CDI_MANAGEMENT)
+
+
+class Written(msgspec.Struct, frozen=True):
+    """What a look at the driver led to: the files that changed, and why something could not be written."""
+
+    changed: tuple[Path, ...] = ()
+    problem: str = ""
+
+
+class Roots(msgspec.Struct, frozen=True):
+    """The driver root and the root of /dev: as seen from here, and on the host."""
+
+    driver: Path
+    dev: Path
+    place: Place
+
+
+def find_roots(settings: Settings) -> Roots:
+    """As NVIDIA's: a driver root with a control node holds the device nodes too; else the host's /dev counts."""
+    if settings.dev_root and settings.dev_root_ctr:
+        dev, dev_host = Path(settings.dev_root_ctr), settings.dev_root
+    elif (settings.driver_root_ctr / "dev/nvidiactl").exists():
+        dev, dev_host = settings.driver_root_ctr, settings.driver_root
+    else:
+        dev, dev_host = settings.host_root, "/"
+    return Roots(
+        driver=settings.driver_root_ctr, dev=dev, place=Place(driver_root=settings.driver_root, dev_root=dev_host)
+    )
+
+
+def write_specs(folder: Path, roots: Roots, nvml: Nvml) -> Written:
+    """Bring the specifications up to date. What cannot be known now stays as it is, with the problem told."""
+    try:
+        driver = find(roots.driver)
+        nodes = find_nodes(roots.dev / "dev")
+        nvml.open()
+        gpus = tuple(name_gpus(nvml.snapshot(), read_mig_minors()))
+        specs = (gpu_spec(driver, gpus, nodes, roots.place), management_spec(driver, nodes, roots.place))
+        changed = [path for spec in specs for path in _write(folder, spec)]
+    except (DriverNotFoundError, UnavailableError, OSError) as error:
+        return Written(problem=f"CDI specifications are not renewed: {error}")
+    missing = [spec.kind for spec in specs if not spec.devices]
+    problem = f"no device for {', '.join(missing)}: are there NVIDIA device nodes in /dev?" if missing else ""
+    return Written(changed=tuple(changed), problem=problem)
+
+
+def remove_specs(folder: Path) -> None:
+    """Remove the toolkit's own specifications."""
+    for kind in KINDS:
+        if remove_file(folder / file_name(kind, "yaml")):
+            _log.info("removed the CDI specification of %s", kind)
+
+
+def name_gpus(seen: values.Snapshot, minors: dict[str, int]) -> Iterator[Gpu]:
+    """The devices of a specification: a GPU, or the MIG devices of one in MIG mode."""
+    for gpu in seen.gpus:
+        node = f"/dev/nvidia{gpu.minor}"
+        if not gpu.mig_enabled:
+            yield Gpu(index=str(gpu.index), uuid=gpu.uuid, nodes=(node,))
+        for mig in gpu.mig:
+            yield Gpu(
+                index=f"{gpu.index}:{mig.index}", uuid=mig.uuid, nodes=(node, *_capabilities(gpu.minor, mig, minors))
+            )
+
+
+def _capabilities(minor: int, mig: values.MigDevice, minors: dict[str, int]) -> Iterator[str]:
+    instance = f"gpu{minor}/gi{mig.gpu_instance}"
+    for name in (f"{instance}/access", f"{instance}/ci{mig.compute_instance}/access"):
+        if name in minors:
+            yield f"/dev/nvidia-caps/nvidia-cap{minors[name]}"
+
+
+def _write(folder: Path, spec: Spec) -> Iterator[Path]:
+    path = folder / file_name(spec.kind, "yaml")
+    changed = write_file(path, render_yaml(spec)) if spec.devices else remove_file(path)
+    if changed:
+        _log.info("%s: %s", path, ", ".join(device.name for device in spec.devices) or "removed, there is no device")
+        yield path
