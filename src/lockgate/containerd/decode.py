@@ -22,9 +22,10 @@ class WrongTypeError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Decoder:
-    """Decoding with one library."""
+    """Decoding with one library. `sorts_keys`: 2.x writes plugin sections out, sorted, and reads them again."""
 
     dialect: Dialect
+    sorts_keys: bool = False
 
     def decode(self, wanted: Type, data: Node, over: Node | None, path: tuple[str, ...]) -> Node:
         """The data as the wanted type, laid over what was there before."""
@@ -59,7 +60,8 @@ class Decoder:
     def _fields(self, wanted: Struct, data: Table) -> list[tuple[str, Node]]:
         if self.dialect.folds_key_case:
             by_fold = {name.lower(): name for name in wanted.fields}
-            pairs = ((key if key in wanted.fields else by_fold.get(key.lower()), node) for key, node in data.items())
+            items = sorted(data.items()) if self.sorts_keys else data.items()
+            pairs = ((key if key in wanted.fields else by_fold.get(key.lower()), node) for key, node in items)
             return [(name, node) for name, node in pairs if name is not None]
         found = ((name, data.get(name, data.get(name.upper()))) for name in wanted.fields)
         return [(name, node) for name, node in found if node is not None]

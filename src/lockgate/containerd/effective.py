@@ -155,6 +155,19 @@ class Effective:
         return tuple(str(item) for item in value) if isinstance(value, list) else ()
 
 
+class _Same:
+    """A key that is equal for one and the same object only, and keeps it alive."""
+
+    def __init__(self, thing: object) -> None:
+        self.thing = thing
+
+    def __eq__(self, other: object) -> bool:  # type: ignore[explicit-override]  # typing.override is 3.12
+        return isinstance(other, _Same) and other.thing is self.thing
+
+    def __hash__(self) -> int:  # type: ignore[explicit-override]  # typing.override is 3.12
+        return id(self.thing)
+
+
 def resolve(
     files: Files | Mapping[str, File],
     root: str,
@@ -173,13 +186,7 @@ def resolve(
     tree = files if isinstance(files, Files) else Files(files)
     if cache is None:
         return _resolve(tree, root, release, view, defaults)
-    key = (
-        release,
-        root,
-        view,
-        id(defaults) if defaults is not None else 0,
-        tuple(sorted(tree.entries.items(), key=str)),
-    )
+    key = (release, root, view, _Same(defaults), frozenset(tree.entries.items()))
     found = cache.get(key)
     if found is None:
         found = cache[key] = _resolve(tree, root, release, view, defaults)
@@ -222,7 +229,7 @@ def _decoded(loaded: Loaded, release: Release, built_in: Table) -> Table:
 
 def _plugin(name: str, data: Node, default: Table, release: Release) -> Node:
     try:
-        return Decoder(release.family.toml).decode(plugin_type(name, default), data, default, (name,))
+        return Decoder(release.family.toml, sorts_keys=True).decode(plugin_type(name, default), data, default, (name,))
     except WrongTypeError as error:
         message = f"plugin {name}: {error.message}"
         raise Refused(ConfigError(message, error.origin.file, error.origin.line, error.panics)) from None

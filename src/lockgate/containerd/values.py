@@ -38,8 +38,8 @@ class Leaf:
     overrode: tuple[Leaf, ...] = ()
 
     def over(self, earlier: Leaf) -> Leaf:
-        """This value, remembering that it took the place of `earlier`."""
-        return replace(self, overrode=(replace(earlier, overrode=()), *earlier.overrode, *self.overrode))
+        """This value, remembering that it took the place of `earlier` (older than what it overrode already)."""
+        return replace(self, overrode=(*self.overrode, replace(earlier, overrode=()), *earlier.overrode))
 
     def with_value(self, value: Plain) -> Leaf:
         """The same place and history with another value (for a decoder that converts)."""
