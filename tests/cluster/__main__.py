@@ -41,9 +41,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MissingProgramError as error:
         print(error, file=sys.stderr)
         return 2
-    except (ClusterError, TimeoutError) as error:
+    except (ClusterError, RuntimeError, TimeoutError) as error:
         print(error, file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        return 130
 
 
 def parser() -> argparse.ArgumentParser:

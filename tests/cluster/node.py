@@ -57,6 +57,15 @@ class RunningNode:
         path = self.folder / "log" / f"{program}.log"
         return path.read_text(errors="replace") if path.exists() else ""
 
+    def refuse_crash_loops(self) -> None:
+        """Raise RuntimeError with the end of its log when a program of the node keeps ending."""
+        for name, state in self.supervisor.status().items():
+            if state.starts > _CRASH_LOOP:
+                raise RuntimeError(f"node {self.name}: {name} ended {state.starts - 1} times:\n{self._tail(name)}")
+
+    def _tail(self, program: str, lines: int = 3) -> str:
+        return "\n".join(self.log(program).splitlines()[-lines:])
+
     def import_image(self, tar: Path) -> None:
         """Import an image tar into the node's containerd."""
         with tar.open("rb") as file:
@@ -83,6 +92,6 @@ class RunningNode:
         until, starts = time.monotonic() + timeout, self.supervisor.status()["containerd"].starts
         while not self.exec(["sh", "-c", "ctr version >/dev/null 2>&1 && echo up"], check=False):
             if time.monotonic() > until or self.supervisor.status()["containerd"].starts - starts >= _CRASH_LOOP:
-                tail = "\n".join(self.log("containerd").splitlines()[-3:])
+                tail = self._tail("containerd")
                 raise RuntimeError(f"node {self.name}: containerd {self.containerd} does not come up:\n{tail}")
             time.sleep(0.1)

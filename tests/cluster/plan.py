@@ -113,6 +113,9 @@ def control_plan(folder: Path, nodes: int, programs: Programs) -> ControlPlan:
         "cluster-signing-key-file": folder / "ca.key",
         "bind-address": "127.0.0.1",
         "leader-elect": "false",
+        # With the default of 20 a second the start of all controllers takes five seconds.
+        "kube-api-qps": 500,
+        "kube-api-burst": 1000,
     }
     scheduler = {
         "kubeconfig": folder / "scheduler.conf",

@@ -78,7 +78,7 @@ class Spec(msgspec.Struct, frozen=True, kw_only=True):
     base: str  # the folder in which the cluster's own folder is made
 
 
-class Started(msgspec.Struct, frozen=True, kw_only=True):
+class Started(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     """What the keeper answers when every process runs and the API server is ready."""
 
     folder: str
@@ -87,7 +87,7 @@ class Started(msgspec.Struct, frozen=True, kw_only=True):
     nodes: dict[str, int]
 
 
-class Failed(msgspec.Struct, frozen=True, kw_only=True):
+class Failed(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     """What the keeper answers when the cluster did not start."""
 
     message: str

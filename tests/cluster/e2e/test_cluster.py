@@ -207,3 +207,13 @@ def test_a_bundle_holds_objects_logs_and_node_files(cluster: Cluster, tmp_path: 
     assert "kubelet" in (folder / "nodes/old/kubelet.txt").read_text()
     packed = cluster.save_bundle(tmp_path / "bundle.tgz")
     assert packed.stat().st_size < 500_000
+
+
+def test_a_kubelet_that_cannot_start_is_said_soon_and_with_its_own_words() -> None:
+    began = time.monotonic()
+    with (
+        pytest.raises(RuntimeError, match=r"node bad: kubelet ended \d+ times:\n(.*\n)*.*maxPods"),
+        Cluster([Node("bad", kubelet={"maxPods": -1})]),
+    ):
+        pytest.fail("it must not start")
+    assert time.monotonic() - began < 30

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster import cgroups, processes
+from tests.cluster import cgroups, keeper, processes
 from tests.cluster.plan import REPOSITORY
 
 pytestmark = pytest.mark.e2e
@@ -54,6 +54,7 @@ class Trace:
 
     name: str
     folder: Path
+    keeper: int
     processes: frozenset[tuple[int, str]]  # number and start time: numbers are used again
     namespaces: frozenset[str]
     interfaces: frozenset[str]
@@ -96,11 +97,12 @@ def trace(tmp_path: Path, process: subprocess.Popen[bytes]) -> Trace:
         assert process.poll() is None, (tmp_path / "output").read_text()
         assert time.monotonic() < until, (tmp_path / "output").read_text()
         time.sleep(0.02)
-    folder, keeper = json.loads(told.read_text())
-    family = [keeper, *descendants(keeper)]
+    folder, owner = json.loads(told.read_text())
+    family = [owner, *descendants(owner)]
     return Trace(
         name=Path(folder).name,
         folder=Path(folder),
+        keeper=owner,
         processes=frozenset((pid, started_at(pid)) for pid in family),
         namespaces=frozenset(namespace for pid in family for namespace in namespaces_of(pid)) - namespaces_of("self"),
         interfaces=frozenset(path.name for path in Path("/sys/class/net").iterdir()),
@@ -187,4 +189,21 @@ def test_nothing_stays_after_kill_9(tmp_path: Path, run_pytest: list[subprocess.
     before = trace(tmp_path, process)
     process.kill()
     assert process.wait(60) == -signal.SIGKILL
+    assert_nothing_stays(before)
+
+
+def test_a_killed_keeper_takes_its_processes_along_and_the_next_one_removes_the_rest(
+    tmp_path: Path, run_pytest: list[subprocess.Popen[bytes]]
+) -> None:
+    process = start(tmp_path, run_pytest, _WAITS)
+    before = trace(tmp_path, process)
+    os.kill(before.keeper, signal.SIGKILL)
+    until = time.monotonic() + _GONE_WITHIN
+    # Its owner still lives, so the keeper itself stays a zombie for now.
+    while alive := [pid for pid, when in before.processes if started_at(pid) == when and pid != before.keeper]:
+        assert time.monotonic() < until, alive
+        time.sleep(0.1)
+    assert before.name in keeper.sweep(before.folder.parent)
+    process.kill()
+    process.wait()
     assert_nothing_stays(before)

@@ -70,7 +70,7 @@ GO_PROGRAMS = (
             "kubelet",
         ),
         ldflags=f"{_STRIPPED} {_KUBERNETES_VERSION}",
-        minutes=8,
+        minutes=6,
     ),
     GoPrograms(
         name="etcd",
