@@ -5,7 +5,7 @@
 
 #include "line.h"
 
-#include <errno.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the lists below */
 static struct connection connection = CONNECTION_CLOSED;
-static bool initialized;
+static atomic_bool initialized;
 
 struct CUctx_st {
     struct CUctx_st *next;
@@ -101,6 +101,8 @@ CUresult cuInit(unsigned int flags)
     char minors[MOST_GPUS * 4];
     if (flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
+    if (initialized)
+        return CUDA_SUCCESS;
     if (device_node_error("nvidiactl") != 0)
         return CUDA_ERROR_NO_DEVICE;
     if (device_node_error("nvidia-uvm") != 0)

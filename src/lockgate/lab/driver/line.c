@@ -319,6 +319,13 @@ void connection_prepare(struct connection *connection, enum api api, const char 
     pthread_mutex_unlock(&connection->lock);
 }
 
+void connection_copy(struct connection *to, struct connection *from)
+{
+    pthread_mutex_lock(&from->lock);
+    memcpy(to->hello, from->hello, sizeof(to->hello));
+    pthread_mutex_unlock(&from->lock);
+}
+
 static void close_locked(struct connection *connection)
 {
     if (connection->fd >= 0 && connection->owner == getpid())
@@ -441,7 +448,7 @@ void visible_minors(char *to, size_t size)
     size_t length = 0;
     to[0] = '\0';
     for (int minor = 0; minor < MOST_GPUS; minor++) {
-        char name[16];
+        char name[32];
         snprintf(name, sizeof(name), "nvidia%d", minor);
         if (device_node_error(name) == 0 && length + 4 < size)
             length += (size_t)snprintf(to + length, size - length, "%s%d", length ? "," : "", minor);

@@ -8,7 +8,9 @@
 #include <sys/types.h>
 
 #define LINE_LIMIT 65536
+#ifndef CALL_TIMEOUT_MS
 #define CALL_TIMEOUT_MS 10000
+#endif
 #define MOST_GPUS 64
 
 enum api { API_NVML = 0, API_CUDA = 1 };
@@ -50,6 +52,9 @@ void request_object(struct request *request, const struct object *object);
 
 /* Writes the greeting of later connections; `visible` is CUDA_VISIBLE_DEVICES or NULL. */
 void connection_prepare(struct connection *connection, enum api api, const char *minors, const char *visible);
+
+/* Gives a connection the greeting of another. */
+void connection_copy(struct connection *to, struct connection *from);
 
 /*
  * Connects if need be, sends the request, waits for the reply. False when there is no simulator, when it does not

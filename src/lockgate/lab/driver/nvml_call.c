@@ -80,7 +80,7 @@ bool nvml_initialized(void)
     return initialized;
 }
 
-const struct connection *nvml_connection(void)
+struct connection *nvml_connection(void)
 {
     return &connection;
 }

@@ -48,8 +48,8 @@ nvmlReturn_t nvml_ask(struct reply *reply, const char *function, const char *sha
 
 bool nvml_initialized(void);
 
-/* The greeting of this process's connections; an event set copies it. */
-const struct connection *nvml_connection(void);
+/* The connection of all calls but waits; an event set copies its greeting. */
+struct connection *nvml_connection(void);
 
 /* Handles are addresses that stand for an object and are never followed; those of a former nvmlInit are void. */
 enum handle_kind { HANDLE_GPU, HANDLE_MIG, HANDLE_GPU_INSTANCE, HANDLE_COMPUTE_INSTANCE };

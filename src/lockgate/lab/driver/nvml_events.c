@@ -5,7 +5,6 @@
 
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* A longer wait is made of several, so that the simulator soon notices when the waiting process is gone. */
 #define SLICE_MS 5000
@@ -59,7 +58,7 @@ nvmlReturn_t nvmlEventSetCreate(nvmlEventSet_t *set)
         return NVML_ERROR_MEMORY;
     created->users = 1;
     created->connection = (struct connection)CONNECTION_CLOSED;
-    memcpy(created->connection.hello, nvml_connection()->hello, sizeof(created->connection.hello));
+    connection_copy(&created->connection, nvml_connection());
     pthread_mutex_lock(&sets_lock);
     created->next = sets;
     sets = created;

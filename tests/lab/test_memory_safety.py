@@ -1,0 +1,55 @@
+"""The libraries stay within their memory, whatever a program asks and whatever the simulator answers."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lockgate.lab.driver.build import PRODUCTS, SOURCES, Product, compile_product
+from lockgate.lab.launch import SimulatedMachine
+from tests.lab.liar import lying_on
+
+STORM = Path(__file__).with_name("storm.c")
+LIBRARIES = {product.name: product.sources for product in PRODUCTS if product.library}
+
+
+@pytest.fixture(scope="module", params=["address,undefined", "thread"])
+def storm(cache: Path, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The test program, the sources of both libraries within, compiled with sanitizers."""
+    program = tmp_path_factory.mktemp("storm") / "storm"
+    sources = sorted({*LIBRARIES["libnvidia-ml.so.1"], *LIBRARIES["libcuda.so.1"]})
+    sanitize = ("-g", "-O1", f"-fsanitize={request.param}", "-fno-sanitize-recover=all", "-DCALL_TIMEOUT_MS=300")
+    try:
+        compile_product(Product("storm", (*sources, str(STORM)), ()), program, extra=(*sanitize, f"-I{SOURCES}"))
+    except subprocess.CalledProcessError as error:
+        if "cannot find -l" in error.stderr or "lib" + request.param.split(",")[0] in error.stderr:
+            pytest.skip(f"gcc has no runtime for -fsanitize={request.param} here")
+        raise AssertionError(error.stderr) from error
+    return program
+
+
+def _run(program: Path, environment: dict[str, str], rounds: int) -> int:
+    """How many calls succeeded; the sanitizers' words are the failure."""
+    done = subprocess.run(
+        [program, str(rounds)], env={**os.environ, **environment}, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    found = re.fullmatch(r"(\d+) calls succeeded\n", done.stdout)
+    assert found is not None, done.stdout
+    return int(found[1])
+
+
+@pytest.mark.parametrize("machine", ["A100-40GB,H100-80GB", "T4"], indirect=True)
+def test_the_libraries_hold_against_every_call(storm: Path, machine: SimulatedMachine) -> None:
+    assert _run(storm, machine.variables, 2) > 1000
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_libraries_hold_against_a_lying_simulator(
+    storm: Path, short_path: Path, machine: SimulatedMachine, seed: int
+) -> None:
+    socket = short_path / "liar"
+    with lying_on(socket, seed):
+        assert _run(storm, {**machine.variables, "LOCKGATE_SIMULATOR_SOCKET": str(socket)}, 2) > 0
