@@ -1,13 +1,15 @@
 """Foreign bytes into typed objects: text encodings, JSON and YAML, with a clear complaint about anything else."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from lockgate.collect.bounds import MAX_TEXT, too_large
 from lockgate.collect.errors import InputError
+from lockgate.kit.quantity import parse_quantity
 from lockgate.model.facts import ApiSection
-from lockgate.model.objects import Workload
+from lockgate.model.objects import DaemonSet, Node, Pod, PodSpec, Workload
 
 _BOMS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 _MOST_NODES = 5_000_000  # values of a YAML document after its aliases are expanded
@@ -60,8 +62,45 @@ def typed(name: str, raw: bytes, section: ApiSection) -> Any:
     except msgspec.ValidationError:
         value = _without_nulls(name, raw, section)
     if isinstance(value, Workload) and not value.kind:
-        return msgspec.structs.replace(value, kind=section.kind)
+        value = msgspec.structs.replace(value, kind=section.kind)
+    _check_quantities(name, value)
     return value
+
+
+def _check_quantities(name: str, value: Any) -> None:
+    """Refuse amounts that the API server would never hand out, so that all later arithmetic can trust them."""
+    for text in _quantities(value):
+        try:
+            parse_quantity(text)
+        except ValueError as error:
+            raise InputError(f"{name}: {_called(value)}: {error}") from None
+
+
+def _called(value: Any) -> str:
+    """A found object as a person would name it."""
+    return f"{type(value).__name__} {value.metadata.name or 'without a name'}"
+
+
+def _quantities(value: Any) -> Iterator[str | int | float]:
+    match value:
+        case Node():
+            yield from (*value.status.capacity.values(), *value.status.allocatable.values())
+        case Pod():
+            yield from _of_spec(value.spec)
+            for status in (*value.status.init_container_statuses, *value.status.container_statuses):
+                yield from (status.allocated_resources or {}).values()
+                yield from status.resources.requests.values() if status.resources else ()
+        case Workload() | DaemonSet():
+            yield from _of_spec(value.spec.template.spec)
+        case _:
+            return
+
+
+def _of_spec(spec: PodSpec) -> Iterator[str | int | float]:
+    for container in (*spec.init_containers, *spec.containers):
+        yield from (*container.resources.requests.values(), *container.resources.limits.values())
+    yield from spec.overhead.values()
+    yield from (*spec.resources.requests.values(), *spec.resources.limits.values()) if spec.resources else ()
 
 
 def _without_nulls(name: str, raw: bytes, section: ApiSection) -> Any:

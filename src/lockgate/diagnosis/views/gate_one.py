@@ -137,24 +137,26 @@ def _may_be(pod: Pod, node: Node) -> bool:
 
 
 def _row(pod: Pod, asked: Amounts, resource: str, node: Node, here: list[Pod] | None) -> GateRow:
-    others = None if here is None else [p for p in here if (p.namespace, p.name) != (pod.namespace, pod.name)]
-    numbers = room(node, others or ())
+    # A node without any allocatable (a cut file) tells nothing of its resources.
+    known = here is not None and bool(node.status.allocatable)
+    others = [p for p in here or () if (p.namespace, p.name) != (pod.namespace, pod.name)]
+    numbers = room(node, others)
     capacity = amounts(node.status.capacity).get(resource, 0)
     taints = untolerated_taints((t for t in node.spec.taints if not _is_cordon(t)), pod.spec.tolerations)
     misses = node_misses(pod.spec, node).misses
-    short = shortages(asked, numbers)
+    short = shortages(asked, numbers) if node.status.allocatable else ()
     return GateRow(
         node=node.name,
         asked=asked.get(resource, 0),
         capacity=capacity,
         allocatable=numbers.allocatable.get(resource, 0),
         known=resource in node.status.capacity or resource in node.status.allocatable,
-        requested=None if others is None else numbers.requested.get(resource, 0),
+        requested=numbers.requested.get(resource, 0) if known else None,
         obstacles=_obstacles(pod, node, bool(taints), bool(misses), short, resource, capacity),
         taints=taints,
         misses=misses,
         shortages=short,
-        holders=_holders(others or [], resource),
+        holders=_holders(others, resource),
         others=_other_names(node, resource),
     )
 

@@ -25,8 +25,9 @@ from lockgate.model.objects import Pod
     mutes=("kubelet/refused",),
 )
 def plugin_gone(pod: Pod, gate_one: GateOne, plugin: Plugin | Missing, devices: Devices) -> Failed | Passed | None:
-    rows = [r for r in gate_one.nearest_with(Obstacle.NO_RESOURCE, Obstacle.GONE) if r.known or _is_broken(plugin, r)]
-    lost = [r for r in rows if not devices.explain(r)]
+    without = gate_one.nearest_with(Obstacle.NO_RESOURCE, Obstacle.GONE)
+    # A node that offers other GPU resources has a plugin that serves.
+    lost = [r for r in without if (r.known or _is_broken(plugin, r)) and not r.others and not devices.explain(r)]
     if lost:
         return _failed(gate_one, lost, [_on(plugin, r) for r in lost])
     serving = [r.node for r in gate_one.rows if r.allocatable]

@@ -1,0 +1,151 @@
+"""Facts for rule cases: a case names objects and says only how they differ from ordinary ones.
+
+    nodes:
+      gpu-a: {status: {allocatable: {nvidia.com/gpu: "0"}}}      # an ordinary node has 2 Tesla T4, all healthy
+    pods:
+      default/x: {}                                              # an ordinary pod asks for one GPU and has no node
+      default/y: {like: running, spec: {nodeName: gpu-a}}        # or is like: running, plugin, refused, creating
+
+What a case gives has the shape of Kubernetes and is merged over the ordinary object; null takes a key away. A section
+that is not given is known and empty; `missing: [pods]` makes it unknown.
+"""
+
+import copy
+from typing import Any
+
+import msgspec
+
+from lockgate.model.facts import API_SECTIONS, Log, Missing, NodeFiles, Snapshot
+
+_PLUGIN = "nvidia-device-plugin-daemonset"
+_DEPLOY = "nvidia.com/gpu.deploy.device-plugin"
+_GPU = "nvidia.com/gpu"
+_ONE = {_GPU: "1"}
+
+_NODE: dict[str, Any] = {
+    "metadata": {
+        "labels": {
+            "feature.node.kubernetes.io/pci-10de.present": "true",
+            "nvidia.com/gpu.present": "true",
+            "nvidia.com/gpu.product": "Tesla-T4",
+            _DEPLOY: "true",
+        }
+    },
+    "status": {
+        "capacity": {"cpu": "8", "memory": "64Gi", "pods": "110", _GPU: "2"},
+        "allocatable": {"cpu": "8", "memory": "64Gi", "pods": "110", _GPU: "2"},
+        "nodeInfo": {"containerRuntimeVersion": "containerd://2.1.9"},
+    },
+}
+_MAIN: dict[str, Any] = {"name": "main", "image": "app:1", "resources": {"limits": _ONE, "requests": _ONE}}
+_PODS: dict[str, dict[str, Any]] = {
+    "pending": {"spec": {"containers": [_MAIN]}, "status": {"phase": "Pending"}},
+    "running": {
+        "spec": {"containers": [_MAIN]},
+        "status": {
+            "phase": "Running",
+            "conditions": [{"type": "PodScheduled", "status": "True"}, {"type": "Ready", "status": "True"}],
+            "containerStatuses": [
+                {"name": "main", "ready": True, "state": {"running": {}}, "allocatedResources": _ONE}
+            ],
+        },
+    },
+    "creating": {
+        "spec": {"nodeName": "gpu-a", "containers": [_MAIN]},
+        "status": {
+            "phase": "Pending",
+            "conditions": [{"type": "PodScheduled", "status": "True"}],
+            "containerStatuses": [{"name": "main", "state": {"waiting": {"reason": "ContainerCreating"}}}],
+        },
+    },
+    "refused": {
+        "spec": {"nodeName": "gpu-a", "containers": [_MAIN]},
+        "status": {"phase": "Failed", "reason": "UnexpectedAdmissionError"},
+    },
+    "failed": {
+        "spec": {"nodeName": "gpu-a", "containers": [_MAIN]},
+        "status": {
+            "phase": "Failed",
+            "containerStatuses": [
+                {
+                    "name": "main",
+                    "state": {"terminated": {"reason": "Error", "exitCode": 1}},
+                    "allocatedResources": _ONE,
+                }
+            ],
+        },
+    },
+    "plugin": {
+        "metadata": {"ownerReferences": [{"kind": "DaemonSet", "name": _PLUGIN, "controller": True}]},
+        "spec": {"containers": [{"name": "nvidia-device-plugin"}]},
+        "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
+    },
+}
+_DAEMON_SETS: dict[str, dict[str, Any]] = {
+    f"gpu-operator/{_PLUGIN}": {
+        "spec": {
+            "template": {
+                "spec": {"nodeSelector": {_DEPLOY: "true"}, "tolerations": [{"key": _GPU, "operator": "Exists"}]}
+            }
+        },
+        "status": {"desiredNumberScheduled": 1},
+    }
+}
+_ORDINARY: dict[str, Any] = {
+    "nodes": _NODE,
+    "runtime_classes": {"handler": "nvidia"},
+    "deployments": {"kind": "Deployment", "spec": {"replicas": 1, "template": {"spec": {"containers": [_MAIN]}}}},
+    "replica_sets": {"kind": "ReplicaSet", "spec": {"replicas": 1}},
+    "jobs": {"kind": "Job", "spec": {"template": {"spec": {"containers": [_MAIN]}}}},
+}
+
+
+def snapshot(facts: dict[str, Any]) -> Snapshot:
+    """The snapshot that a case describes."""
+    given = {"daemon_sets": _DAEMON_SETS} | facts
+    sections: dict[str, Any] = {}
+    for section in API_SECTIONS:
+        objects = [_object(section.section, name, own) for name, own in given.pop(section.section, {}).items()]
+        sections[section.section] = tuple(msgspec.convert(o, section.type) for o in objects)
+    sections["events"] = tuple(msgspec.convert(_event(e), _event_type()) for e in given.pop("said", ()))
+    sections["namespace_pods"] = sections["pods"]
+    sections["node_files"] = tuple(_files(node, own) for node, own in given.pop("files", {}).items())
+    sections["logs"] = tuple(Log(*place.split("/"), text) for place, text in given.pop("logs", {}).items())
+    for name in given.pop("missing", ()):
+        sections[name] = Missing("may not be read", "ask for it")
+    assert not given, f"unknown sections {sorted(given)}"
+    return Snapshot(**sections)
+
+
+def _object(section: str, name: str, own: dict[str, Any]) -> dict[str, Any]:
+    own = dict(own or {})
+    like = own.pop("like", "pending")
+    ordinary = _PODS[like] if section == "pods" else _ORDINARY.get(section, {})
+    namespace, _, short = name.rpartition("/")
+    return _merged(_merged(ordinary, {"metadata": {"name": short, "namespace": namespace}}), own)
+
+
+def _merged(ordinary: Any, own: Any) -> Any:
+    if not (isinstance(ordinary, dict) and isinstance(own, dict)):
+        return copy.deepcopy(own)
+    both = {k: _merged(ordinary[k], own[k]) if k in own else copy.deepcopy(ordinary[k]) for k in ordinary}
+    both |= {k: copy.deepcopy(v) for k, v in own.items() if k not in ordinary}
+    return {k: v for k, v in both.items() if v is not None}
+
+
+def _event(own: dict[str, Any]) -> dict[str, Any]:
+    """`{about: pod/default/x, reason, message}`; a Warning unless it says otherwise."""
+    kinds = {"pod": "Pod", "rs": "ReplicaSet", "deploy": "Deployment", "job": "Job"}
+    kind, namespace, name = own["about"].split("/")
+    about = {"kind": kinds[kind], "namespace": namespace, "name": name}
+    return {"type": "Warning", "involvedObject": about} | {k: v for k, v in own.items() if k != "about"}
+
+
+def _event_type() -> type:
+    return next(s.type for s in API_SECTIONS if s.section == "events")
+
+
+def _files(node: str, own: dict[str, str]) -> NodeFiles:
+    return NodeFiles(
+        node, {p: t for p, t in own.items() if p.startswith("/")}, {p: t for p, t in own.items() if p[0] != "/"}
+    )
