@@ -55,7 +55,7 @@ def judged(operands: Sequence[tuple[str, Condition]]) -> PolicyState:
     reasons = {condition.reason for _, condition in missing}
     reason = NO_GPU_NODES if reasons == {NO_GPU_NODES} else "OperandNotReady"
     states = " ".join(dict.fromkeys(state for state, _ in missing))
-    text = f"ClusterPolicy is not ready; states not ready: [{states}]: {missing[0][1].message}"
+    text = f"ClusterPolicy is not ready; states not ready: [{states}]: {missing[0][0]}: {missing[0][1].message}"
     return _failed("notReady", reason, text, conditions)
 
 
