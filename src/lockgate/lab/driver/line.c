@@ -258,6 +258,14 @@ static int connect_to(const char *path)
     return fd;
 }
 
+static char *last_usr_lib(char *path)
+{
+    char *last = NULL;
+    for (char *found = strstr(path, "/usr/lib"); found; found = strstr(found + 1, "/usr/lib"))
+        last = found;
+    return last;
+}
+
 /*
  * The root whose usr/lib holds this library, from the mapping that our own code lies in: "" for the system's, false
  * when it lies elsewhere. (dladdr would do, but its symbol version binds us to glibc 2.34.)
@@ -270,7 +278,7 @@ static bool own_root(char *root, size_t size)
     while (maps && !found && fgets(line, sizeof(line), maps)) {
         unsigned long start, end, here = (unsigned long)(void *)own_root;
         char *path = strchr(line, '/');
-        char *libraries = path ? strstr(path, "/usr/lib") : NULL;
+        char *libraries = path ? last_usr_lib(path) : NULL;
         if (sscanf(line, "%lx-%lx", &start, &end) != 2 || here < start || here >= end)
             continue;
         if (!libraries || (size_t)(libraries - path) >= size)
