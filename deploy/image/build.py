@@ -52,6 +52,13 @@ EXECUTABLES = {
     "kubectl-gpu": "lockgate.cli.main",
 }
 
+_SCRIPT = """\
+#!/usr/bin/python3 -P
+from runpy import run_module
+
+run_module("{module}", None, "__main__", True)
+"""
+
 ENVIRONMENT = {
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
     "PYTHONUNBUFFERED": "1",
@@ -126,7 +133,7 @@ def _make_own(base: Path, libraries: Path, wheel: Path, to: Path) -> None:
         own = [entry.name for entry in (root.path / SITE).iterdir() if entry.name not in before]
         for name, module in EXECUTABLES.items():
             script = root.path / "usr/local/bin" / name
-            script.write_text(f"#!/usr/bin/python3 -P\nimport sys\n\nfrom {module} import main\n\nsys.exit(main())\n")
+            script.write_text(_SCRIPT.format(module=module))
             script.chmod(0o755)
         _compile(root.path, "lockgate")
         _pack(root.path, [f"{SITE}/{name}" for name in own] + [f"usr/local/bin/{name}" for name in EXECUTABLES], to)
