@@ -13,10 +13,11 @@ def in_order(findings: Sequence[Finding], rules: Iterable[Rule]) -> tuple[Findin
     mutes = {r.id: r.mutes for r in rules}
     ranked = sorted(findings, key=_rank)
     parents = {f.id: _parent(f.id, ranked, mutes) for f in ranked}
-    roots = [f for f in ranked if not parents[f.id]]
     ordered: list[Finding] = []
-    for root in roots:
-        _place(root, ranked, parents, ordered)
+    for finding in sorted(ranked, key=lambda f: bool(parents[f.id])):
+        if finding not in ordered:  # left over only where rules mute each other in a circle
+            parents[finding.id] = ""
+            _place(finding, ranked, parents, ordered)
     return tuple(msgspec.structs.replace(f, follows=parents[f.id]) for f in ordered)
 
 

@@ -1,0 +1,249 @@
+"""The engine: missing facts, muted followers, order, targets, and that it never fails on what it is given."""
+
+import copy
+import random
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lockgate.diagnosis.engine import diagnose
+from lockgate.diagnosis.rule import Failed, Passed, Rule, Skipped, needs_of
+from lockgate.diagnosis.stage import Stage, stage_of
+from lockgate.diagnosis.target import Target, TargetError, TargetMissingError, parse_target
+from lockgate.model.codec import UnknownVersion, load_snapshot
+from lockgate.model.facts import SECTIONS, Missing, Nodes, Pods, Snapshot
+from lockgate.model.finding import Diagnosis, Severity, Verdict
+from lockgate.model.objects import Pod
+from lockgate.rules import all_rules
+from tests.rules.world import snapshot
+
+RULES = all_rules()
+X = Target("Pod", "x", "default")
+
+
+def _rule(id: str, check: Any, **more: Any) -> Rule:
+    given = {"severity": Severity.ERROR, "gpu": True, "fallback": False, "mutes": ()} | more
+    return Rule(
+        id=id,
+        title=id,
+        codes=(),
+        stages=tuple(Stage),
+        asks_gpu=None,
+        needs=needs_of(check),
+        check=check,
+        page="",
+        **given,
+    )
+
+
+def _fails(pod: Pod) -> Failed:
+    return Failed(about="x", summary="broken")
+
+
+def _one_pod(**sections: Any) -> Snapshot:
+    return msgspec.structs.replace(snapshot({"pods": {"default/x": {}}}), **sections)
+
+
+def test_a_rule_whose_section_is_missing_is_not_called_and_said_to_be_open() -> None:
+    def needs_nodes(nodes: Nodes) -> Failed:
+        raise AssertionError("called")
+
+    missing = Missing("nodes may not be listed", "RBAC: list on nodes")
+    diagnosis = diagnose(_one_pod(nodes=missing), X, [_rule("a/b", needs_nodes)])
+    assert [(n.id, n.how) for n in diagnosis.not_checked] == [("a/b", "RBAC: list on nodes")]
+    assert "nodes may not be listed" in diagnosis.not_checked[0].reason
+    assert (diagnosis.verdict, diagnosis.exit_code) == (Verdict.UNKNOWN, 4)
+
+
+def test_a_rule_that_admits_missing_decides_with_less() -> None:
+    def with_less(pods: Pods, nodes: Nodes | Missing) -> Passed:
+        return Passed("less" if isinstance(nodes, Missing) else "more")
+
+    diagnosis = diagnose(_one_pod(nodes=Missing("no")), X, [_rule("a/b", with_less)])
+    assert [r.reason for r in diagnosis.ruled_out] == ["less"]
+
+
+def test_a_view_is_missing_when_what_it_needs_is() -> None:
+    diagnosis = diagnose(_one_pod(nodes=Missing("no nodes")), X, RULES)
+    assert "scheduling/all-held" in {n.id for n in diagnosis.not_checked}
+
+
+def test_an_open_question_that_does_not_decide_leaves_the_verdict_alone() -> None:
+    healthy = snapshot(
+        {"nodes": {"gpu-a": {}}, "pods": {"default/x": {"like": "running", "spec": {"nodeName": "gpu-a"}}}}
+    )
+
+    def aside(pod: Pod) -> Skipped:
+        return Skipped("no log", decides=False)
+
+    diagnosis = diagnose(healthy, X, [_rule("a/b", aside)])
+    assert (diagnosis.verdict, diagnosis.exit_code, len(diagnosis.not_checked)) == (Verdict.HEALTHY, 0, 1)
+
+
+def test_followers_come_under_their_cause_and_chains_stay_chains() -> None:
+    rules = [
+        _rule("a/last", _fails, severity=Severity.BLOCKER),
+        _rule("b/middle", _fails, mutes=("a/last",)),
+        _rule("c/first", _fails, mutes=("b/middle", "a/last")),
+        _rule("d/other", _fails, severity=Severity.WARNING),
+    ]
+    found = diagnose(_one_pod(), X, rules).findings
+    assert [(f.id, f.follows) for f in found] == [
+        ("c/first", ""),
+        ("b/middle", "c/first"),
+        ("a/last", "b/middle"),
+        ("d/other", ""),
+    ]
+
+
+def test_rules_that_mute_each_other_lose_no_finding() -> None:
+    rules = [_rule("a/a", _fails, mutes=("b/b",)), _rule("b/b", _fails, mutes=("a/a",))]
+    assert {f.id for f in diagnose(_one_pod(), X, rules).findings} == {"a/a", "b/b"}
+
+
+def test_a_fallback_speaks_only_when_nothing_else_failed() -> None:
+    fallback = _rule("z/z", _fails, fallback=True)
+    assert [f.id for f in diagnose(_one_pod(), X, [fallback]).findings] == ["z/z"]
+    assert [f.id for f in diagnose(_one_pod(), X, [fallback, _rule("a/a", _fails)]).findings] == ["a/a"]
+
+
+@pytest.mark.parametrize(
+    ("gpu", "severity", "verdict", "code"),
+    [
+        (True, Severity.BLOCKER, Verdict.BROKEN, 3),
+        (False, Severity.ERROR, Verdict.NOT_GPU, 3),
+        (None, Severity.ERROR, Verdict.UNKNOWN, 3),
+        (True, Severity.WARNING, Verdict.WARNING, 4),
+    ],
+)
+def test_the_verdict_and_the_exit_code_follow_the_worst_finding(
+    gpu: bool | None, severity: Severity, verdict: Verdict, code: int
+) -> None:
+    diagnosis = diagnose(_one_pod(), X, [_rule("a/a", _fails, gpu=gpu, severity=severity)])
+    assert (diagnosis.verdict, diagnosis.exit_code) == (verdict, code)
+
+
+def test_many_pods_with_one_fault_are_one_finding() -> None:
+    owned = {"metadata": {"ownerReferences": [{"kind": "ReplicaSet", "name": "d-1"}]}}
+    facts = {
+        "nodes": {"gpu-a": {"spec": {"unschedulable": True}}},
+        "deployments": {"default/d": {"spec": {"replicas": 3}}},
+        "replica_sets": {"default/d-1": {"metadata": {"ownerReferences": [{"kind": "Deployment", "name": "d"}]}}},
+        "pods": {f"default/d-1-{i}": copy.deepcopy(owned) for i in range(3)},
+    }
+    diagnosis = diagnose(snapshot(facts), Target("Deployment", "d", "default"), RULES)
+    assert [f.id for f in diagnosis.findings] == ["scheduling/cordoned"]
+    assert set(diagnosis.findings[0].affects) == {"d-1-0", "d-1-1", "d-1-2"}
+
+
+# --- targets
+
+
+@pytest.mark.parametrize(
+    ("typed", "target"),
+    [
+        ("x", Target("Pod", "x", "")),
+        ("pod/x", Target("Pod", "x", "")),
+        ("deploy/x", Target("Deployment", "x", "")),
+        ("STS/x", Target("StatefulSet", "x", "")),
+        ("ml/job/x", Target("Job", "x", "ml")),
+    ],
+)
+def test_targets_are_read_as_kubectl_reads_them(typed: str, target: Target) -> None:
+    assert parse_target(typed) == target
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"), [("deplyo/x", 'did you mean "deploy"'), ("a/b/c/d", "is no target"), ("pod/", "is no target")]
+)
+def test_a_mistyped_target_says_what_would_do(typed: str, says: str) -> None:
+    with pytest.raises(TargetError, match=says):
+        parse_target(typed)
+
+
+def test_a_mistyped_name_gets_near_names() -> None:
+    facts = snapshot({"pods": {"default/train-1": {}, "ml/other": {}}})
+    with pytest.raises(TargetMissingError, match=r"did you mean train-1\?"):
+        diagnose(facts, Target("Pod", "trian-1", "default"), RULES)
+    with pytest.raises(TargetMissingError, match="exists in namespace ml"):
+        diagnose(facts, Target("Pod", "other", "default"), RULES)
+
+
+def test_a_name_in_two_namespaces_has_to_be_chosen() -> None:
+    with pytest.raises(TargetMissingError, match=r"several namespaces \(a, b\)"):
+        diagnose(snapshot({"pods": {"a/x": {}, "b/x": {}}}), Target("Pod", "x"), RULES)
+
+
+# --- whatever comes
+
+
+def test_facts_of_a_newer_version_are_refused() -> None:
+    with pytest.raises(UnknownVersion):
+        load_snapshot(b'{"factsVersion": 99, "snapshot": {}}')
+
+
+def test_a_dump_without_a_section_that_was_added_later_still_loads() -> None:
+    loaded = load_snapshot(b'{"factsVersion": 1, "snapshot": {"nodes": []}}')
+    assert (loaded.nodes, loaded.node_states) == ((), Missing("not collected"))
+
+
+_WORLD = {
+    "nodes": {"gpu-a": {}, "gpu-b": {"status": {"allocatable": {"nvidia.com/gpu": "0"}}}},
+    "pods": {
+        "default/x": {},
+        "default/y": {"like": "running", "spec": {"nodeName": "gpu-a"}},
+        "default/c": {"like": "creating", "spec": {"runtimeClassName": "nvidia"}},
+        "default/r": {"like": "refused"},
+        "default/f": {"like": "failed"},
+        "gpu-operator/p": {"like": "plugin", "spec": {"nodeName": "gpu-a"}},
+    },
+    "deployments": {"default/d": {}},
+    "jobs": {"default/j": {}},
+    "runtime_classes": {"nvidia": {}},
+    "node_states": {"gpu-a": {"status": {"runtime": {"handlers": [{"name": "runc"}]}}}},
+    "files": {"gpu-a": {"/etc/containerd/config.toml": "version = 2\n", "/etc/cdi/a.yaml": "kind: ["}},
+    "said": [{"about": "pod/default/c", "reason": "Failed", "message": "unresolvable CDI devices a/b=c"}],
+    "logs": {"default/f/main": "CUDA driver\n"},
+}
+
+
+def _thinned(value: Any, chance: float, dice: random.Random) -> Any:
+    """The same with some of its keys and items gone: a redacted, cut or hand-filled object."""
+    if isinstance(value, dict):
+        return {k: _thinned(v, chance, dice) for k, v in value.items() if dice.random() > chance}
+    return [_thinned(v, chance, dice) for v in value if dice.random() > chance] if isinstance(value, list) else value
+
+
+@given(
+    missing=st.sets(st.sampled_from(SECTIONS)),
+    chance=st.floats(0, 0.6),
+    seed=st.integers(0, 2**32),
+    target=st.sampled_from(["x", "y", "c", "r", "f", "deploy/d", "job/j", "ds/nvidia-device-plugin-daemonset"]),
+)
+@settings(max_examples=300, deadline=None)
+def test_it_never_fails_on_partial_facts_and_answers_the_same_twice(
+    missing: set[str], chance: float, seed: int, target: str
+) -> None:
+    whole = msgspec.to_builtins(snapshot(_WORLD))
+    dice = random.Random(seed)
+    thinned = {name: _thinned(section, chance, dice) for name, section in whole.items() if name in SECTIONS}
+    for name in ("node_files", "logs"):  # made by collectors, so never without their own fields
+        thinned[name] = whole[name]
+    thinned |= {name: {"reason": "may not be read", "how": ""} for name in missing}
+    facts = msgspec.convert(thinned, Snapshot)
+    try:
+        diagnosis = diagnose(facts, parse_target(target), RULES)
+    except TargetMissingError:
+        return
+    assert diagnosis == diagnose(facts, parse_target(target), RULES)
+    assert msgspec.json.decode(msgspec.json.encode(diagnosis), type=Diagnosis) == diagnosis
+
+
+def test_a_pod_that_is_being_deleted_is_no_fault() -> None:
+    pod = msgspec.convert(
+        {"metadata": {"deletionTimestamp": "2026-11-29T12:00:00Z"}, "status": {"phase": "Running"}}, Pod
+    )
+    assert stage_of(pod) is Stage.TERMINATING
