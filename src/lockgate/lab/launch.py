@@ -1,23 +1,28 @@
-"""A simulated GPU machine in a folder, for tests without root: driver root, device files, and a running simulator.
+"""A simulated GPU machine in a folder, for tests without root: driver root, device files, and a simulator.
 
 with simulated_machine(folder, cache, gpus="2xA100-40GB") as machine:
     subprocess.run([machine.nvidia_smi, "-L"], env=machine.environment)
     machine.control.lose(1)
 """
 
+import asyncio
 import contextlib
 import os
+import queue
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from lockgate.lab.boards import parse_boards
 from lockgate.lab.control import Control
 from lockgate.lab.driver.build import LIBRARY_FOLDER, PROGRAM_FOLDER, SOCKET, build_driver_root
 from lockgate.lab.driver.nodes import device_nodes
-from lockgate.lab.state import DRIVER_VERSION
+from lockgate.lab.machine import Machine
+from lockgate.lab.simulator import serving
+from lockgate.lab.state import DRIVER_VERSION, new_driver
 
 
 class SimulatedMachine:
@@ -66,9 +71,29 @@ def simulated_machine(
     machine = SimulatedMachine(folder)
     build_driver_root(machine.root, cache)
     machine.show_devices(tuple(range(len(parse_boards(gpus)))))
-    options = ["--gpus", gpus, "--seed", seed, "--driver-version", driver_version]
-    with running_simulator(machine.socket, options):
+    with simulator_thread(machine.socket, Machine(new_driver(parse_boards(gpus), seed, driver_version))):
         yield machine
+
+
+@contextlib.contextmanager
+def simulator_thread(socket: Path, machine: Machine) -> Iterator[None]:
+    """A simulator in a thread of this process, which starts in milliseconds."""
+    ready: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
+
+    async def serve() -> None:
+        stop, loop = asyncio.Event(), asyncio.get_running_loop()
+        async with serving(machine, socket):
+            ready.put(lambda: loop.call_soon_threadsafe(stop.set))
+            await stop.wait()
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
+    thread.start()
+    stop_serving = ready.get(timeout=10)
+    try:
+        yield
+    finally:
+        stop_serving()
+        thread.join()
 
 
 @contextlib.contextmanager
