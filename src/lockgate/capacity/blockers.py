@@ -15,7 +15,7 @@ from lockgate.scheduling.selectors import Miss
 _CORDON = "cordoned"
 
 
-class Blocker(msgspec.Struct, frozen=True, kw_only=True):
+class Blocker(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """One reason. `alone` are those of `nodes` on which nothing else stands in the way."""
 
     text: str

@@ -33,7 +33,7 @@ class ChangeKind(enum.StrEnum):
     MOVE = "move"
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True):
+class Change(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """One change: in words, as a command where there is one, and how many copies fit after it (of those wanted)."""
 
     kind: ChangeKind

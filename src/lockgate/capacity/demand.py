@@ -10,7 +10,7 @@ from lockgate.scheduling.node_fit import is_terminal
 from lockgate.scheduling.requests import pod_requests
 
 
-class Waiting(msgspec.Struct, frozen=True, kw_only=True):
+class Waiting(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """One pod that waits: what it asks of a GPU resource, and whether a gate holds it back from the scheduler."""
 
     namespace: str

@@ -14,7 +14,7 @@ from lockgate.scheduling.requests import Amounts, defaulted, pod_requests
 from lockgate.scheduling.scene import Scene
 
 
-class Fit(msgspec.Struct, frozen=True, kw_only=True):
+class Fit(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The answer for `wanted` copies of a pod. `left_out` says what this model does not decide.
 
     `where` holds copies by node; `blockers` what refuses the next copy on the GPU nodes, after those were placed.

@@ -9,7 +9,7 @@ from lockgate.scheduling.node_fit import copies_that_fit
 from lockgate.scheduling.scene import Scene
 
 
-class Fragmentation(msgspec.Struct, frozen=True, kw_only=True):
+class Fragmentation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """For pods that ask `size` slots each: `copies` of them fit into the `headroom` of the open nodes.
 
     `in_pieces` is headroom left over in rests smaller than a request, `short_of_others` headroom on nodes that are out

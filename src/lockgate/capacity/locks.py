@@ -24,7 +24,7 @@ class LockKind(enum.StrEnum):
     PAUSED = "paused"
 
 
-class Lock(msgspec.Struct, frozen=True, kw_only=True):
+class Lock(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """One reason, and the field that says it; `text` is for a person."""
 
     kind: LockKind

@@ -25,7 +25,7 @@ _DO_NOT_EVICT = {
 _STATIC = "kubernetes.io/config.mirror"
 
 
-class Move(msgspec.Struct, frozen=True, kw_only=True):
+class Move(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """One pod that leaves a node, and where the scheduler could put it again."""
 
     namespace: str

@@ -22,7 +22,7 @@ POOL_LABELS = (
 UNKNOWN = "unknown"
 
 
-class NodeCapacity(msgspec.Struct, frozen=True, kw_only=True):
+class NodeCapacity(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """A GPU node's account. `physical` and `healthy` count whole GPUs; None where nothing says how many there are."""
 
     node: str

@@ -25,7 +25,7 @@ class Sharing(enum.StrEnum):
     MIG = "mig"
 
 
-class Slots(msgspec.Struct, frozen=True, kw_only=True):
+class Slots(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """One GPU resource of one node. `memory_mib` is that of the device behind a slot, None where no label says it."""
 
     resource: str

@@ -25,7 +25,7 @@ class By(enum.StrEnum):
     NAMESPACE = "namespace"
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class Row(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Slots of one resource, added up over nodes. `physical` and `healthy` are None where a node does not tell.
 
     `largest` is the largest request that one open node takes; `guaranteed_mib` the least that a slot here promises.
@@ -53,7 +53,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
         return self.capacity - self.allocatable
 
 
-class NamespaceRow(msgspec.Struct, frozen=True, kw_only=True):
+class NamespaceRow(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """What the pods of one namespace hold and wait for, of one resource."""
 
     key: str

@@ -15,6 +15,8 @@ from lockgate import __version__
 # Every verb with its line of help; what a verb needs is imported only when it runs.
 VERBS = {
     "why": "say why a GPU pod or workload does not run, with evidence",
+    "capacity": "show what GPUs there are: requested, free, locked, waited for",
+    "fit": "say whether pods fit, where, and what would make room",
 }
 _EXAMPLES = """examples:
   {prog} why pod/train -n ml              why does this pod not run?

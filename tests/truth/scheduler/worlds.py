@@ -13,7 +13,7 @@ GPU = "nvidia.com/gpu"
 MIG = "nvidia.com/mig-1g.5gb"
 NAMESPACES: dict[str, dict[str, str]] = {"team-a": {"team": "a"}, "team-b": {"team": "b", "tier": "gold"}}
 PRIORITIES = {"low": -10, "high": 1000}
-RUNTIME_OVERHEAD = {"heavy": {"cpu": "250m", "memory": "64Mi"}}
+RUNTIME_OVERHEAD = {"heavy": {"cpu": "1500m", "memory": "5Gi"}}
 
 _ZONE = "topology.kubernetes.io/zone"
 _HOST = "kubernetes.io/hostname"
@@ -136,7 +136,7 @@ class Maker:
             name = pod["metadata"]["name"]
             if self._chance(0.25):
                 statuses[name] = self._status(pod)
-            if self._chance(0.05) and statuses.get(name, {}).get("phase") not in ("Succeeded", "Failed"):
+            if self._chance(0.15) and statuses.get(name, {}).get("phase") not in ("Succeeded", "Failed"):
                 terminating.add(name)
         return tuple(pods), statuses, frozenset(terminating)
 
@@ -160,11 +160,10 @@ class Maker:
     def _container_status(self, container: Json) -> Json:
         status: Json = {"name": container["name"], "image": "x", "imageID": "x", "restartCount": 0, "ready": True}
         requests = container["resources"].get("requests", {})
-        resized = requests | {"cpu": self._one(("100m", "3", "1"))}
         if self._chance(0.7):
-            status["allocatedResources"] = resized
+            status["allocatedResources"] = requests | {"cpu": self._one(("100m", "3", "7"))}
         if self._chance(0.7):
-            status["resources"] = {"requests": requests | {"cpu": self._one(("100m", "3", "1"))}}
+            status["resources"] = {"requests": requests | {"cpu": self._one(("100m", "3", "7"))}}
         return status
 
     # --- what a pod asks
@@ -273,12 +272,13 @@ class Maker:
 
     def _expression(self) -> Json:
         key, values = self._one(((_ZONE, _ZONES), (_PRODUCT, _PRODUCTS), ("nvidia.com/gpu.count", ("1", "4"))))
-        operator = self._one(("In", "In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"))
+        operators = ("In", "In", "NotIn", "Exists", "DoesNotExist")
+        operator = self._one(("Gt", "Lt", "In") if key == "nvidia.com/gpu.count" else operators)
         expression: Json = {"key": key, "operator": operator}
         if operator in ("In", "NotIn"):
             expression["values"] = self._some(values, 1, 2)
         if operator in ("Gt", "Lt"):
-            expression["values"] = [self._one(("0", "2", "4"))]
+            expression["values"] = [self._one(("1", "3", "4", "8"))]
         return expression
 
     def _affinity_term(self) -> Json:

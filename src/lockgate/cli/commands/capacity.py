@@ -1,0 +1,63 @@
+"""`capacity`: what GPUs there are, what is requested, free, locked, asked for. It only looks."""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from lockgate.cli.sources import FactsError, add_source_arguments, complain, read_facts
+
+if TYPE_CHECKING:
+    from lockgate.capacity.overview import Overview
+
+DESCRIPTION = "Show GPU capacity as the scheduler counts it: physical, healthy, slots, requested, headroom, locked."
+EXAMPLES = """examples:
+  {prog} capacity
+  {prog} capacity --by product -o markdown
+  {prog} capacity --from bundle.tgz -o json
+
+exit codes: 0 shown, 1 the tool or the cluster failed, 2 bad usage or input
+"""
+_GROUPS = ("node", "product", "pool", "namespace")
+_FORMATS = ("text", "json", "csv", "markdown")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What to group by, and in which form."""
+    parser.add_argument(
+        "--by",
+        choices=("node", "product", "pool", "namespace"),
+        default="node",
+        help="what the rows are (default node)",
+    )
+    parser.add_argument("-o", "--output", choices=_FORMATS, default="text", help="text (default), json, csv, markdown")
+    parser.add_argument("--no-color", action="store_true", help="plain text; so does the environment variable NO_COLOR")
+    add_source_arguments(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read, add up, render; returns the exit code."""
+    from lockgate.capacity.overview import UnreadableError, overview
+    from lockgate.capacity.table import By
+
+    try:
+        seen = overview(read_facts(options), By(options.by))
+    except FactsError as error:
+        return complain(str(error), error.code)
+    except UnreadableError as error:
+        return complain(str(error), 1 if options.source is None else 2)
+    sys.stdout.write(_rendered(seen, options))
+    return 0
+
+
+def _rendered(seen: "Overview", options: argparse.Namespace) -> str:
+    from lockgate.cli.render import capacity
+
+    match options.output:
+        case "json":
+            return capacity.as_json(seen)
+        case "csv":
+            return capacity.as_csv(seen)
+        case "markdown":
+            return capacity.as_markdown(seen)
+        case _:
+            return capacity.as_text(seen)

@@ -1,0 +1,78 @@
+"""`fit`: whether pods fit, where, what blocks each node, and the smallest changes that make room. It only looks."""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from lockgate.cli.sources import FactsError, add_source_arguments, complain, read_facts
+
+if TYPE_CHECKING:
+    from lockgate.model.objects import Pod
+
+DESCRIPTION = "Say whether pods fit now and where; if not, what blocks each GPU node and which changes make room."
+EXAMPLES = """examples:
+  {prog} fit --gpus 4
+  {prog} fit --gpus 1 --copies 8 --memory 40Gi
+  {prog} fit --mig 2g.10gb
+  {prog} fit -f job.yaml --from bundle.tgz
+
+With --gpus or --mig the pod is one that tolerates taints of nvidia.com/gpu and asks for nothing else.
+
+exit codes: 0 fits, 1 the tool or the cluster failed, 2 bad usage or input, 3 does not fit
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What is asked for."""
+    asked = parser.add_mutually_exclusive_group(required=True)
+    asked.add_argument("-f", "--filename", metavar="FILE", help="a pod or workload as YAML or JSON")
+    asked.add_argument("--gpus", type=_count, metavar="N", help="GPUs a copy")
+    asked.add_argument("--mig", metavar="PROFILE", help="one MIG device of this profile a copy, for example 2g.10gb")
+    parser.add_argument("--copies", type=_count, metavar="N", help="how many (default 1, or the file's replicas)")
+    parser.add_argument("--memory", metavar="SIZE", help="memory that each GPU must have, for example 40Gi")
+    parser.add_argument(
+        "--tolerate", action="append", default=[], metavar="KEY", help="a taint that the pod tolerates; may be repeated"
+    )
+    parser.add_argument("-n", "--namespace", default="default", help="the pod's namespace")
+    parser.add_argument("-o", "--output", choices=("text", "json"), default="text", help="text (default) or json")
+    add_source_arguments(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read, place, render; returns the exit code."""
+    from lockgate.capacity.fit import fit
+    from lockgate.capacity.overview import UnreadableError, scene_of
+    from lockgate.cli.render import fit as render
+
+    try:
+        pod, copies = _asked(options)
+        answer = fit(pod, scene_of(read_facts(options)), options.copies or copies)
+    except FactsError as error:
+        return complain(str(error), error.code)
+    except UnreadableError as error:
+        return complain(str(error), 1 if options.source is None else 2)
+    sys.stdout.write(render.as_json(answer) if options.output == "json" else render.as_text(answer))
+    return 0 if answer.fits else 3
+
+
+def _asked(options: argparse.Namespace) -> tuple["Pod", int]:
+    """The pod that is asked about and the copies that its file wants."""
+    from lockgate.capacity.ask import asking, tolerating
+    from lockgate.collect.errors import InputError
+    from lockgate.collect.manifest import read_manifest
+
+    try:
+        if options.filename:
+            pod, copies = read_manifest(options.filename, sys.stdin.buffer, options.namespace)
+        else:
+            gpus, mig, memory = options.gpus or 0, options.mig or "", options.memory or ""
+            pod, copies = asking(options.namespace, gpus=gpus, mig=mig, memory=memory), 1
+    except (InputError, ValueError) as error:
+        raise FactsError(str(error), 2) from None
+    return tolerating(pod, options.tolerate), copies
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 100_000:
+        raise argparse.ArgumentTypeError(f'"{text}" is no count (expected a whole number from 1)')
+    return int(text)

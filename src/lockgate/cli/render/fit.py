@@ -1,0 +1,102 @@
+"""The answer of `fit` as text of 100 columns and as JSON."""
+
+import textwrap
+from collections.abc import Iterator
+
+import msgspec
+
+from lockgate.capacity.blockers import Blocker
+from lockgate.capacity.changes import Change
+from lockgate.capacity.fit import Fit
+from lockgate.kit.quantity import binary_size
+from lockgate.model import names
+from lockgate.scheduling.requests import CPU, MEMORY
+
+WIDTH = 100
+_MOST_CHANGES = 5
+_MOST_NODES = 6
+
+
+def as_json(answer: Fit) -> str:
+    """One document; names are stable."""
+    head = {"apiVersion": names.API_VERSION, "kind": "Fit", "fits": answer.fits, "copies": answer.copies}
+    body = head | msgspec.to_builtins(answer)
+    return msgspec.json.format(msgspec.json.encode(body), indent=2).decode() + "\n"
+
+
+def as_text(answer: Fit) -> str:
+    """Verdict, where, what blocks, what would help, what was left out."""
+    lines = [*_verdict(answer), *_where(answer), *_blockers(answer), *_changes(answer), *_left_out(answer)]
+    return "\n".join(lines) + "\n"
+
+
+def _verdict(answer: Fit) -> Iterator[str]:
+    asked = ", ".join(_amount(name, count) for name, count in sorted(answer.asked.items())) or "nothing"
+    copies = f"{answer.wanted} copies" if answer.wanted > 1 else "a pod"
+    if answer.fits:
+        yield f"FITS  {copies} of {asked}"
+    elif answer.copies:
+        yield f"DOES NOT FIT  {answer.copies} of {answer.wanted} copies of {asked} fit now"
+    else:
+        yield f"DOES NOT FIT  {copies} of {asked}"
+
+
+def _amount(name: str, count: int) -> str:
+    if name == CPU:
+        return f"{count}m cpu"
+    return f"{binary_size(count)} memory" if name == MEMORY else f"{count} {name}"
+
+
+def _where(answer: Fit) -> Iterator[str]:
+    if answer.where:
+        places = ", ".join(f"{name} ({count})" if answer.wanted > 1 else name for name, count in answer.where.items())
+        yield from _wrap(f"Where: {places}", "  ")
+
+
+def _blockers(answer: Fit) -> Iterator[str]:
+    if answer.fits:
+        return
+    yield ""
+    others = f", {answer.other_nodes} other nodes have no GPU" if answer.other_nodes else ""
+    yield f"What blocks {'the next copy' if answer.copies else 'it'} on {answer.gpu_nodes} GPU nodes{others}"
+    for blocker in answer.blockers:
+        yield from _wrap(f"{len(blocker.nodes)}  {blocker.text}: {_nodes(blocker)}", "     ", "  ")
+
+
+def _nodes(blocker: Blocker) -> str:
+    shown = ", ".join(blocker.nodes[:_MOST_NODES])
+    more = len(blocker.nodes) - _MOST_NODES
+    alone = len(blocker.alone)
+    note = "" if alone == len(blocker.nodes) else f" (nothing else on {alone})" if alone else " (not alone)"
+    return f"{shown}{f' and {more} more' if more > 0 else ''}{note}"
+
+
+def _changes(answer: Fit) -> Iterator[str]:
+    if answer.fits:
+        return
+    yield ""
+    if not answer.changes:
+        yield "No single change that was tried makes room"
+        return
+    yield "What would make room, each tried with the model"
+    for change in answer.changes[:_MOST_CHANGES]:
+        yield from _wrap(f"{_gain(answer, change)}  {change.text}", "        ", "  ")
+        if change.command:
+            yield f"        {change.command}"
+    if len(answer.changes) > _MOST_CHANGES:
+        yield f"  and {len(answer.changes) - _MOST_CHANGES} more (-o json lists them)"
+
+
+def _gain(answer: Fit, change: Change) -> str:
+    return f"{change.copies}/{answer.wanted}"
+
+
+def _left_out(answer: Fit) -> Iterator[str]:
+    yield ""
+    yield from _wrap(f"Left out: {'; '.join(answer.left_out)}", "  ")
+
+
+def _wrap(text: str, indent: str, first: str = "") -> list[str]:
+    return textwrap.wrap(
+        text, WIDTH, initial_indent=first, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )

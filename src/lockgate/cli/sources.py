@@ -1,0 +1,72 @@
+"""Flags that say where facts come from, the same for every verb that plans, and the facts themselves."""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lockgate.model.facts import Snapshot
+
+
+class FactsError(Exception):
+    """There are no facts to work on; `code` is the exit code, the text one line."""
+
+    def __init__(self, text: str, code: int) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+def add_source_arguments(parser: argparse.ArgumentParser) -> None:
+    """`--from` and kubectl's flags for a cluster, by kubectl's names."""
+    parser.add_argument(
+        "--from",
+        dest="source",
+        metavar="PATH",
+        help="read files instead of a cluster: folder, .tgz, .zip, one file, or - for stdin",
+    )
+    cluster = parser.add_argument_group("cluster")
+    cluster.add_argument("--context", help="the kubeconfig context to use")
+    cluster.add_argument("--kubeconfig", metavar="PATH", help="the kubeconfig file to use")
+    cluster.add_argument("--as", dest="as_user", metavar="USER", help="user to impersonate")
+    cluster.add_argument(
+        "--as-group", action="append", default=[], metavar="GROUP", help="group to impersonate; may be repeated"
+    )
+    cluster.add_argument("--request-timeout", default="30s", metavar="DURATION", help="for one request (default 30s)")
+
+
+def read_facts(options: argparse.Namespace) -> "Snapshot":
+    """The facts of a whole cluster, live or from files; raises FactsError."""
+    from lockgate.collect.errors import InputError
+
+    try:
+        if options.source is None:
+            return _live(options)
+        from lockgate.collect.offline import from_path
+
+        return from_path(options.source, sys.stdin.buffer)
+    except InputError as error:
+        raise FactsError(str(error), 2) from None
+
+
+def complain(message: str, code: int) -> int:
+    """Say one line on standard error and return the exit code."""
+    sys.stderr.write(f"lockgate: {' '.join(message.split())}\n")
+    return code
+
+
+def _live(options: argparse.Namespace) -> "Snapshot":
+    from lockgate.collect.live import Access
+    from lockgate.collect.whole_cluster import from_whole_cluster
+    from lockgate.kube.errors import ApiError, Unreachable
+
+    access = Access(
+        kubeconfig=options.kubeconfig,
+        context=options.context,
+        as_user=options.as_user,
+        as_groups=tuple(options.as_group),
+        request_timeout=options.request_timeout,
+    )
+    try:
+        return from_whole_cluster(access)
+    except (ApiError, Unreachable) as error:
+        raise FactsError(str(error), 1) from None
