@@ -44,6 +44,8 @@ static void storm_system(void)
     DO(nvmlSystemGetDriverBranch(&branch, sizeof(branch.branch)));
     DO(nvmlSystemGetProcessName(1, text, sizeof(text)));
     DO(nvmlDeviceGetCount(&number));
+    DO(nvmlUnitGetCount(&number));
+    DO(nvmlGetExcludedDeviceCount(&number));
     for (int code = -2; code < 40; code++)
         if (strlen(nvmlErrorString((nvmlReturn_t)code)) == 0)
             abort();
@@ -121,8 +123,9 @@ static void storm_identity(nvmlDevice_t device)
 
 static void storm_power(nvmlDevice_t device)
 {
-    unsigned one, two;
+    unsigned one = 0, two = 0;
     nvmlTemperature_t temperature = { .version = NVML_STRUCT_VERSION(Temperature, 1) };
+    nvmlGpmSupport_t gpm = { .version = 1 };
     nvmlMarginTemperature_t margin = { .version = NVML_STRUCT_VERSION(MarginTemperature, 1) };
     ASK_WITH(nvmlDeviceGetTemperature, unsigned, NVML_TEMPERATURE_GPU);
     for (int threshold = 0; threshold < 9; threshold++)
@@ -154,6 +157,12 @@ static void storm_power(nvmlDevice_t device)
     }
     ASK_TWO(nvmlDeviceGetEncoderUtilization);
     ASK_TWO(nvmlDeviceGetDecoderUtilization);
+    ASK_TWO(nvmlDeviceGetJpgUtilization);
+    ASK_TWO(nvmlDeviceGetOfaUtilization);
+    one = 1;
+    DO(nvmlDeviceGetSupportedMemoryClocks(device, &one, &two));
+    DO(nvmlDeviceGetSupportedGraphicsClocks(device, two, &one, NULL));
+    DO(nvmlGpmQueryDeviceSupport(device, &gpm));
     ASK_TWO(nvmlDeviceGetPowerManagementLimitConstraints);
     if (nvmlDeviceGetPowerManagementLimitConstraints(device, &one, &two) == NVML_SUCCESS)
         DO(nvmlDeviceSetPowerManagementLimit(device, two));
@@ -211,6 +220,14 @@ static void storm_links(nvmlDevice_t device, nvmlDevice_t other)
     DO(nvmlDeviceGetTopologyCommonAncestor(device, other, &level));
     DO(nvmlDeviceGetP2PStatus(device, other, NVML_P2P_CAPS_INDEX_READ, &status));
     DO(nvmlDeviceOnSameBoard(device, other, &same));
+    ASK(nvmlDeviceGetPcieLinkMaxSpeed, unsigned);
+    ASK(nvmlDeviceGetPcieSpeed, unsigned);
+    unsigned long processors[1];
+    nvmlDevice_t near[2];
+    unsigned count_near = 2;
+    DO(nvmlDeviceGetCpuAffinity(device, 1, processors));
+    DO(nvmlDeviceGetTopologyNearestGpus(device, (nvmlGpuTopologyLevel_t)10, &count_near, near));
+    DO(nvmlDeviceGetTopologyNearestGpus(device, (nvmlGpuTopologyLevel_t)10, &count_near, NULL));
     ASK(nvmlDeviceGetGpuFabricInfo, nvmlGpuFabricInfo_t);
     DO(nvmlDeviceGetGpuFabricInfoV(device, (nvmlGpuFabricInfoV_t *)(void *)&second));
     DO(nvmlDeviceGetGpuFabricInfoV(device, &third));

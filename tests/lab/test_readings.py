@@ -169,6 +169,9 @@ def test_topology_follows_numa_nodes(nvml: ModuleType, machine: SimulatedMachine
     first, second = (nvml.nvmlDeviceGetHandleByIndex(index) for index in range(2))
     assert nvml.nvmlDeviceGetTopologyCommonAncestor(first, second) == nvml.NVML_TOPOLOGY_SINGLE
 
+    nearest = nvml.nvmlDeviceGetTopologyNearestGpus(first, nvml.NVML_TOPOLOGY_SINGLE)
+    assert [nvml.nvmlDeviceGetIndex(handle) for handle in nearest] == [1]
+
     machine.control.set(1, numa_node=1)
     assert nvml.nvmlDeviceGetTopologyCommonAncestor(first, second) == nvml.NVML_TOPOLOGY_SYSTEM
     assert nvml.nvmlDeviceGetMemoryAffinity(second, 1, nvml.NVML_AFFINITY_SCOPE_NODE)[0] == 2

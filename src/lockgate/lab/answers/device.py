@@ -20,6 +20,20 @@ def _pci(gpu: Gpu) -> Values:
     return (int(domain, 16), int(bus, 16), int(slot.split(".")[0], 16), identity, gpu.product.subsystem_id)
 
 
+def _not_under_mig(gpu: Gpu, values: Values) -> Values:
+    """Utilisation of a GPU in MIG mode is not supported: NVML says so, and tools print N/A."""
+    if gpu.mig_mode:
+        raise NvmlError(Return.NOT_SUPPORTED)
+    return values
+
+
+def _newer_engine(gpu: Gpu) -> Values:
+    """The JPEG and optical flow engines that NVML measures came with Ampere; nothing of the simulation uses them."""
+    if gpu.product.architecture < 7:
+        raise NvmlError(Return.NOT_SUPPORTED)
+    return _not_under_mig(gpu, (0, _SAMPLING_PERIOD))
+
+
 # Each function of a whole GPU alone, and the values it answers.
 _GPU_VALUES: Final[dict[str, Callable[[Gpu], Values]]] = {
     "nvmlDeviceGetBrand": lambda gpu: (gpu.product.brand,),
@@ -45,6 +59,8 @@ _GPU_VALUES: Final[dict[str, Callable[[Gpu], Values]]] = {
     "nvmlDeviceGetUtilizationRates": lambda gpu: _not_under_mig(gpu, (gpu.utilization_gpu, gpu.utilization_memory)),
     "nvmlDeviceGetEncoderUtilization": lambda gpu: _not_under_mig(gpu, (gpu.utilization_encoder, _SAMPLING_PERIOD)),
     "nvmlDeviceGetDecoderUtilization": lambda gpu: _not_under_mig(gpu, (gpu.utilization_decoder, _SAMPLING_PERIOD)),
+    "nvmlDeviceGetJpgUtilization": _newer_engine,
+    "nvmlDeviceGetOfaUtilization": _newer_engine,
     "nvmlDeviceGetPerformanceState": lambda gpu: (gpu.performance_state,),
     "nvmlDeviceGetCurrentClocksEventReasons": lambda gpu: (gpu.clocks_event_reasons,),
     "nvmlDeviceGetSupportedClocksEventReasons": lambda gpu: (0x1FF,),
@@ -57,6 +73,7 @@ _GPU_VALUES: Final[dict[str, Callable[[Gpu], Values]]] = {
     "nvmlDeviceGetPowerSource": lambda gpu: (0,),
     "nvmlDeviceGetCurrPcieLinkGeneration": lambda gpu: (gpu.pcie_generation,),
     "nvmlDeviceGetCurrPcieLinkWidth": lambda gpu: (gpu.pcie_width,),
+    "nvmlDeviceGetPcieSpeed": lambda gpu: (1250 * 2**gpu.pcie_generation,),  # Mb/s a lane, from 2,500 of generation 1
     "nvmlDeviceGetMaxPcieLinkGeneration": lambda gpu: (gpu.product.pcie_generation,),
     "nvmlDeviceGetGpuMaxPcieLinkGeneration": lambda gpu: (gpu.product.pcie_generation,),
     "nvmlDeviceGetMaxPcieLinkWidth": lambda gpu: (gpu.product.pcie_width,),
@@ -79,13 +96,6 @@ def _of_gpu(values: Callable[[Gpu], Values]) -> Callable[[Call, Target], Values]
 
 for _name, _values in _GPU_VALUES.items():
     ANSWERS[_name] = Entry("g", _of_gpu(_values))
-
-
-def _not_under_mig(gpu: Gpu, values: Values) -> Values:
-    """Utilisation of a GPU in MIG mode is not supported: NVML says so, and tools print N/A."""
-    if gpu.mig_mode:
-        raise NvmlError(Return.NOT_SUPPORTED)
-    return values
 
 
 def _supported_events(gpu: Gpu) -> int:

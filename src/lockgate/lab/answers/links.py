@@ -4,6 +4,8 @@ from typing import Final
 
 from lockgate.lab.answers.registry import Call, Target, Values, answers
 from lockgate.lab.codes import NvmlError, Return
+from lockgate.lab.state import Gpu
+from lockgate.lab.wire import Object
 
 _SAME, _SINGLE_SWITCH, _ONE_NUMA_NODE, _SYSTEM = 0, 10, 40, 50  # nvmlGpuTopologyLevel_t
 _SWITCH: Final = 2  # NVML_NVLINK_DEVICE_TYPE_SWITCH
@@ -12,11 +14,23 @@ _SWITCH_BUSES: Final = (0xC4, 0xC5, 0xC6, 0xC7, 0xC8, 0xC9)
 
 @answers("nvmlDeviceGetTopologyCommonAncestor", "gg")
 def _common_ancestor(call: Call, one: Target, other: Target) -> Values:
-    if one.gpu.minor == other.gpu.minor:
-        return (_SAME,)
-    if one.gpu.numa_node != other.gpu.numa_node:
-        return (_SYSTEM,)
-    return (_SINGLE_SWITCH if one.gpu.minor // 2 == other.gpu.minor // 2 else _ONE_NUMA_NODE,)
+    return (_distance(one.gpu, other.gpu),)
+
+
+@answers("nvmlDeviceGetTopologyNearestGpus", "gu")
+def _nearest(call: Call, target: Target, level: int) -> Values:
+    """The number of GPUs at exactly that distance, and each of them."""
+    others = [gpu for gpu in call.gpus if gpu.minor != target.gpu.minor and _distance(target.gpu, gpu) == level]
+    return len(others), *(Object((gpu.minor,)) for gpu in others)
+
+
+def _distance(one: Gpu, other: Gpu) -> int:
+    """Pairs share a PCIe switch, as on HGX boards."""
+    if one.minor == other.minor:
+        return _SAME
+    if one.numa_node != other.numa_node:
+        return _SYSTEM
+    return _SINGLE_SWITCH if one.minor // 2 == other.minor // 2 else _ONE_NUMA_NODE
 
 
 @answers("nvmlDeviceOnSameBoard", "gg")

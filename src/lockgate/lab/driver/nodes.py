@@ -1,5 +1,6 @@
 """What a node with NVIDIA's driver shows besides the driver root: device nodes, and GPUs as PCI devices in sysfs."""
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -47,7 +48,7 @@ def _attributes(gpu: Gpu) -> dict[str, str]:
         "class": "0x030200",  # 3D controller
         "revision": "0xa1",
         "numa_node": str(gpu.numa_node),
-        "local_cpulist": "0-1",
+        "local_cpulist": f"0-{(os.cpu_count() or 1) - 1}",
         "enable": "1",
         "current_link_width": str(gpu.pcie_width),
         "max_link_width": str(board.pcie_width),

@@ -1,8 +1,11 @@
 /* NVML: pCIe, NVLink, topology. */
+#define _POSIX_C_SOURCE 200809L
+
 #include "nvml_call.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 nvmlReturn_t nvmlDeviceGetMaxPcieLinkGeneration(nvmlDevice_t device, unsigned int *maxLinkGen)
 {
@@ -171,4 +174,58 @@ nvmlReturn_t nvmlDeviceGetGpuFabricInfoV(nvmlDevice_t device, nvmlGpuFabricInfoV
     if (third)
         gpuFabricInfo->healthSummary = fabric.state == 0 ? 0 : 1; /* not supported, healthy */
     return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetPcieLinkMaxSpeed(nvmlDevice_t device, unsigned int *maxSpeed)
+{
+    return nvmlDeviceGetMaxPcieLinkGeneration(device, maxSpeed); /* the enum of speeds counts as generations do */
+}
+
+nvmlReturn_t nvmlDeviceGetPcieSpeed(nvmlDevice_t device, unsigned int *pcieSpeed)
+{
+    return CALL("d>u", device, pcieSpeed);
+}
+
+/* The processors near the device: all of them, as on a machine with one NUMA node. */
+nvmlReturn_t nvmlDeviceGetCpuAffinityWithinScope(nvmlDevice_t device, unsigned int cpuSetSize, unsigned long *cpuSet,
+                                                 nvmlAffinityScope_t scope)
+{
+    unsigned minor, bits = 8 * sizeof(*cpuSet);
+    REQUIRE(cpuSet && cpuSetSize > 0 && scope <= 1);
+    nvmlReturn_t result = nvml_call("nvmlDeviceGetMinorNumber", "d>u", device, &minor);
+    if (result != NVML_SUCCESS)
+        return result;
+    memset(cpuSet, 0, cpuSetSize * sizeof(*cpuSet));
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    for (unsigned cpu = 0; (long)cpu < processors && cpu / bits < cpuSetSize; cpu++)
+        cpuSet[cpu / bits] |= 1UL << (cpu % bits);
+    return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetCpuAffinity(nvmlDevice_t device, unsigned int cpuSetSize, unsigned long *cpuSet)
+{
+    return nvmlDeviceGetCpuAffinityWithinScope(device, cpuSetSize, cpuSet, 0);
+}
+
+nvmlReturn_t nvmlDeviceGetTopologyNearestGpus(nvmlDevice_t device, nvmlGpuTopologyLevel_t level, unsigned int *count,
+                                              nvmlDevice_t *deviceArray)
+{
+    struct reply reply;
+    struct object object;
+    unsigned long long length;
+    REQUIRE(count);
+    nvmlReturn_t result = nvml_ask(&reply, "nvmlDeviceGetTopologyNearestGpus", "du", device, level);
+    if (result != NVML_SUCCESS)
+        return result;
+    if (!reply_unsigned(&reply, &length) || length > MOST_GPUS)
+        result = NVML_ERROR_UNKNOWN;
+    else if (deviceArray && length > *count)
+        result = NVML_ERROR_INSUFFICIENT_SIZE;
+    for (unsigned i = 0; deviceArray && result == NVML_SUCCESS && i < length; i++)
+        if (!reply_object(&reply, &object) || object.depth != 1 || !(deviceArray[i] = device_handle(&object)))
+            result = NVML_ERROR_UNKNOWN;
+    if (result != NVML_ERROR_UNKNOWN)
+        *count = (unsigned)length;
+    reply_free(&reply);
+    return result;
 }

@@ -177,3 +177,59 @@ nvmlReturn_t nvmlDeviceGetViolationStatus(nvmlDevice_t device, nvmlPerfPolicyTyp
     REQUIRE(violTime);
     return CALL("du>ll", device, perfPolicyType, &violTime->referenceTime, &violTime->violationTime);
 }
+
+nvmlReturn_t nvmlDeviceGetJpgUtilization(nvmlDevice_t device, unsigned int *utilization, unsigned int *samplingPeriodUs)
+{
+    return CALL("d>uu", device, utilization, samplingPeriodUs);
+}
+
+nvmlReturn_t nvmlDeviceGetOfaUtilization(nvmlDevice_t device, unsigned int *utilization, unsigned int *samplingPeriodUs)
+{
+    return CALL("d>uu", device, utilization, samplingPeriodUs);
+}
+
+/* A list that has one entry: the simulated boards run their memory at one clock, and their cores at any up to one. */
+static nvmlReturn_t single_clock(nvmlReturn_t result, unsigned clock, unsigned *count, unsigned *clocks)
+{
+    if (result != NVML_SUCCESS)
+        return result;
+    bool fits = *count >= 1 && clocks;
+    *count = 1;
+    if (!fits)
+        return NVML_ERROR_INSUFFICIENT_SIZE;
+    clocks[0] = clock;
+    return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetSupportedMemoryClocks(nvmlDevice_t device, unsigned int *count, unsigned int *clocksMHz)
+{
+    unsigned clock = 0;
+    REQUIRE(count);
+    nvmlReturn_t result = nvmlDeviceGetMaxClockInfo(device, NVML_CLOCK_MEM, &clock);
+    return single_clock(result, clock, count, clocksMHz);
+}
+
+nvmlReturn_t nvmlDeviceGetSupportedGraphicsClocks(nvmlDevice_t device, unsigned int memoryClockMHz,
+                                                  unsigned int *count, unsigned int *clocksMHz)
+{
+    unsigned memory = 0, clock = 0;
+    REQUIRE(count);
+    nvmlReturn_t result = nvmlDeviceGetMaxClockInfo(device, NVML_CLOCK_MEM, &memory);
+    if (result == NVML_SUCCESS && memory != memoryClockMHz)
+        return NVML_ERROR_NOT_FOUND;
+    if (result == NVML_SUCCESS)
+        result = nvmlDeviceGetMaxClockInfo(device, NVML_CLOCK_GRAPHICS, &clock);
+    return single_clock(result, clock, count, clocksMHz);
+}
+
+nvmlReturn_t nvmlGpmQueryDeviceSupport(nvmlDevice_t device, nvmlGpmSupport_t *gpmSupport)
+{
+    unsigned minor;
+    REQUIRE(gpmSupport);
+    if (gpmSupport->version != 1)
+        return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+    nvmlReturn_t result = nvml_call("nvmlDeviceGetMinorNumber", "d>u", device, &minor);
+    if (result == NVML_SUCCESS)
+        gpmSupport->isSupportedDevice = 0; /* GPU performance monitoring is not simulated */
+    return result;
+}

@@ -113,3 +113,18 @@ nvmlReturn_t nvmlDeviceGetHandleByPciBusId(const char *pciBusId, nvmlDevice_t *d
 {
     return nvmlDeviceGetHandleByPciBusId_v2(pciBusId, device);
 }
+
+/* S-class units do not exist any more, and no device is excluded by the simulated driver's options. */
+nvmlReturn_t nvmlUnitGetCount(unsigned int *unitCount)
+{
+    REQUIRE(unitCount);
+    *unitCount = 0;
+    return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlGetExcludedDeviceCount(unsigned int *deviceCount)
+{
+    REQUIRE(deviceCount);
+    *deviceCount = 0;
+    return NVML_SUCCESS;
+}
