@@ -2,24 +2,22 @@
 
 import hashlib
 import re
-import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
 from lockgate.agents.toolkit.change import CONFIGURED, UNREACHABLE, Node, Outcome, read_node_files, running_release
 from lockgate.agents.toolkit.loaded import differences, handlers_of
-from lockgate.cdi.registry import DEFAULT_DIRECTORIES, Directory, Registry, Unreadable, load
+from lockgate.cdi.registry import DEFAULT_DIRECTORIES, Registry
 from lockgate.containerd import ConfigError, Effective, Files, lost_handlers, resolve
 from lockgate.containerd.traps import LostHandler
+from lockgate.host.cdi_directories import read_directories
 from lockgate.host.cri import Loaded, UnreachableError, ask_loaded
-from lockgate.host.rooted import Root
 from lockgate.model.node_state import CDISpec, CDIState, ConfigFile, RuntimeState
 
 DRIFTED: Final = "Drifted"
 TEXT_LIMIT: Final = 16 << 10
 _FILES: Final = 40  # configuration files that are published at most
-_SPEC_LIMIT: Final = 4 << 20
 _SECRET: Final = re.compile(
     r"^(\s*[\"']?(?:password|auth|identitytoken|registrytoken|username|token|secret)[\"']?\s*=\s*).+$",
     re.IGNORECASE | re.MULTILINE,
@@ -107,7 +105,7 @@ def mask(text: str) -> str:
 
 def cdi_state(host: Path, directories: Iterable[str]) -> CDIState:
     """Every specification file of the node's CDI directories, and what the runtime makes of it."""
-    return CDIState(specs=_specs(load([_directory(Root(host), path) for path in directories])))
+    return CDIState(specs=_specs(read_directories(host, directories)))
 
 
 def spec_directories(state: RuntimeState) -> tuple[str, ...]:
@@ -131,27 +129,3 @@ def _specs(registry: Registry) -> tuple[CDISpec, ...]:
         if path not in good
     }
     return tuple(spec for _, spec in sorted({**good, **bad}.items()))
-
-
-def _directory(root: Root, path: str) -> Directory:
-    if root.resolve(path) is None:
-        return Directory(path=path, files={})
-    if root.find("/", path, stat.S_IFDIR) is None:
-        return Directory(path=path, files=None)
-    try:
-        names = [name for name in root.names(path) if name.endswith((".json", ".yaml"))]
-    except OSError:
-        return Directory(path=path, files=None)
-    files = [name for name in names if root.find(path, name, stat.S_IFDIR) is None]
-    return Directory(path=path, files={name: _content(root, f"{path}/{name}") for name in files})
-
-
-def _content(root: Root, path: str) -> bytes | Unreadable:
-    resolved = root.resolve(path)
-    try:
-        if resolved is None:
-            return Unreadable(reason="no such file or directory")
-        with root.outside(resolved).open("rb") as file:
-            return file.read(_SPEC_LIMIT + 1)
-    except OSError as error:
-        return Unreadable(reason=(error.strerror or str(error)).lower())
