@@ -45,8 +45,7 @@ def is_archive(head: bytes) -> bool:
 def _members(root: Path, wanted: Wanted) -> Iterator[Member]:
     if root.is_dir():
         return _in_folder(root, wanted)
-    with root.open("rb") as file:
-        head = file.read(512)
+    head = read_head(root)
     if head[:2] == b"PK":
         return _in_zip(root, wanted)
     return _in_tar(root, wanted, gzipped=head[:2] == b"\x1f\x8b")
@@ -73,6 +72,14 @@ def _read_plain(path: Path) -> bytes:
     if stat.S_ISLNK(mode):
         raise InputError(f"{path}: is a link; put a copy of the file there")
     return read_file(path)
+
+
+def read_head(path: Path) -> bytes:
+    """The first bytes of a regular file; a pipe or device is refused before it is opened, since it may never answer."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise InputError(f"{path}: is not a regular file")
+    with path.open("rb") as file:
+        return file.read(512)
 
 
 def read_file(path: Path, limit: int = MAX_FILE) -> bytes:

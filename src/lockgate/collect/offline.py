@@ -9,7 +9,7 @@ from lockgate.collect.decode import any_objects, text_of, typed
 from lockgate.collect.describe import looks_described, parse_described
 from lockgate.collect.errors import InputError
 from lockgate.collect.folder import from_folder, latest_moment
-from lockgate.collect.members import is_archive, read_file
+from lockgate.collect.members import is_archive, read_file, read_head
 from lockgate.model.facts import API_SECTIONS, BY_KIND, Missing, Snapshot
 
 STDIN = "-"
@@ -23,8 +23,7 @@ def from_path(path: str, stdin: BinaryIO) -> Snapshot:
     try:
         if root.is_dir():
             return from_folder(root)
-        with root.open("rb") as file:
-            head = file.read(512) if root.is_file() else b""
+        head = read_head(root)
     except OSError as error:
         raise InputError(f"{path}: {_reason(error)}") from None
     except ValueError as error:  # a NUL in the path
