@@ -30,6 +30,7 @@ class Answer:
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     lines: list[object] | None = None
+    stream: AsyncIterator[bytes] | None = None
     cut: bool = False  # close the connection without an answer
     hold: asyncio.Event | None = None  # keeps the stream open after the last line until set
 
@@ -118,16 +119,13 @@ def _encode(value: object) -> bytes:
 
 async def _write(writer: asyncio.StreamWriter, answer: Answer) -> None:
     headers = {"Content-Type": "application/json", **answer.headers}
-    if answer.lines is None:
+    if answer.lines is None and answer.stream is None:
         body = _encode(answer.body)
         headers["Content-Length"] = str(len(body))
         writer.write(_head(answer.status, headers) + body)
         return await writer.drain()
     writer.write(_head(answer.status, {**headers, "Transfer-Encoding": "chunked"}))
-    for line in answer.lines:
-        if line is None:
-            await asyncio.Event().wait()
-        chunk = line if isinstance(line, bytes) else msgspec.json.encode(line) + b"\n"
+    async for chunk in answer.stream or _chunks(answer.lines or []):
         writer.write(b"%x\r\n%s\r\n" % (len(chunk), chunk))
         await writer.drain()
         await asyncio.sleep(0)
@@ -135,6 +133,13 @@ async def _write(writer: asyncio.StreamWriter, answer: Answer) -> None:
         await answer.hold.wait()
     writer.write(b"0\r\n\r\n")
     return await writer.drain()
+
+
+async def _chunks(lines: list[object]) -> AsyncIterator[bytes]:
+    for line in lines:
+        if line is None:
+            await asyncio.Event().wait()
+        yield line if isinstance(line, bytes) else msgspec.json.encode(line) + b"\n"
 
 
 def _head(code: int, headers: dict[str, str]) -> bytes:

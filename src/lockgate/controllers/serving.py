@@ -24,7 +24,9 @@ class _Server(uvicorn.Server):
 async def serve(app: Starlette, address: tuple[str, int]) -> None:
     """Serve until cancelled. Raises SystemExit when the port is taken."""
     host, port = address
-    await _Server(uvicorn.Config(app, host=host, port=port, lifespan="off", log_level="warning", access_log=False)).serve()
+    await _Server(
+        uvicorn.Config(app, host=host, port=port, lifespan="off", log_level="warning", access_log=False)
+    ).serve()
 
 
 def health_app(missing: Readiness) -> Starlette:

@@ -56,6 +56,7 @@ CUSTOMRESOURCEDEFINITIONS: Final = Resource(
 CLUSTERPOLICIES: Final = Resource(
     names.NVIDIA_GROUP, "v1", "clusterpolicies", "ClusterPolicy", False, model.ClusterPolicy
 )
+NODEFEATURES: Final = Resource("nfd.k8s-sigs.io", "v1alpha1", "nodefeatures", "NodeFeature", True, model.Resource)
 GPUNODESTATES: Final = Resource(names.LOCKGATE_GROUP, "v1alpha1", "gpunodestates", "GPUNodeState", False, GPUNodeState)
 NODEFEATURES: Final = Resource("nfd.k8s-sigs.io", "v1alpha1", "nodefeatures", "NodeFeature", True, model.Resource)
 
@@ -78,6 +79,7 @@ ALL: Final[tuple[Resource[Any], ...]] = (
     LEASES,
     CUSTOMRESOURCEDEFINITIONS,
     CLUSTERPOLICIES,
+    NODEFEATURES,
     GPUNODESTATES,
     NODEFEATURES,
 )

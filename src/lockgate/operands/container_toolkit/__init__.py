@@ -79,6 +79,7 @@ def _set_runtime_paths(daemonset: Manifest, user: dict[str, str]) -> None:
             "CONTAINERD_SOCKET": inside["RUNTIME_SOCKET"],
             "RUNTIME_CONFIG_HOST_PATH": config,
             "RUNTIME_DROP_IN_CONFIG_HOST_PATH": drop_in,
+            "RUNTIME_SOCKET_HOST_PATH": socket,
         },
     )
     if source := user.get("RUNTIME_CONFIG_SOURCE"):
