@@ -1,8 +1,10 @@
 """A simulated node for the agents: driver root, simulator, device nodes, sysfs, folders. Needs gcc, and no root."""
 
 import contextlib
+import ctypes
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -16,6 +18,11 @@ from lockgate.lab.control import Control
 from lockgate.lab.driver import MissingCompilerError, build_driver_root, write_sysfs
 
 _CACHE = Path(tempfile.gettempdir(), f"lockgate-test-driver-{os.getuid()}")
+
+
+def _end_with_the_tests() -> None:
+    """Ask the kernel to end this process when the test's process is killed (PR_SET_PDEATHSIG)."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
 class Machine:
@@ -34,11 +41,28 @@ class Machine:
         self._simulator = subprocess.Popen(
             [sys.executable, "-m", "lockgate.lab.simulator", "--socket", str(self.socket), "--gpus", gpus],
             stdout=subprocess.DEVNULL,
+            preexec_fn=_end_with_the_tests,
         )
-        _wait_for(self.socket)
+        try:
+            self._wait_for_answer()
+        except BaseException:
+            self.close()
+            raise
         write_sysfs(folder / "sys/bus/pci/devices", self.control.gpus())
         for name in ("nvidiactl", "nvidia-uvm", *(f"nvidia{gpu.minor}" for gpu in self.control.gpus())):
             (self.dev / name).touch()
+
+    def _wait_for_answer(self, timeout: float = 20.0) -> None:
+        """The socket's file is there a moment before anyone listens on it."""
+        deadline = time.monotonic() + timeout
+        while True:
+            try:
+                self.control.state()
+            except (FileNotFoundError, ConnectionRefusedError):
+                assert time.monotonic() < deadline, f"the simulator does not answer within {timeout} s"
+                time.sleep(0.02)
+            else:
+                return
 
     @property
     def uuids(self) -> list[str]:
@@ -83,10 +107,3 @@ def machine(gpus: str = "2xA100-SXM4-40GB") -> Iterator[Machine]:
     finally:
         made.close()
         shutil.rmtree(folder)
-
-
-def _wait_for(path: Path, timeout: float = 20.0) -> None:
-    deadline = time.monotonic() + timeout
-    while not path.exists():
-        assert time.monotonic() < deadline, f"{path} did not appear within {timeout} s"
-        time.sleep(0.02)

@@ -6,10 +6,12 @@ import signal
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
 
+from tests.agents.cluster_api import cluster_api
 from tests.agents.machine import Machine, machine
 from tests.kubelet.fake_kubelet import FakeKubelet
 
@@ -243,12 +245,36 @@ def test_bad_settings_end_in_one_line() -> None:
     _play(play, MIG_STRATEGY="double")
 
 
+def test_the_nodes_state_says_what_was_advertised_and_what_ails_it() -> None:
+    async def play(stage: Stage) -> None:
+        async with cluster_api(stage.machine.folder / "kubeconfig") as api:
+
+            def state() -> dict[str, Any]:
+                return api.last("/apis/lockgate.dev/v1alpha1/gpunodestates/gpu-a").get("status", {}).get("devices", {})
+
+            await stage.kubelet.until(lambda: bool(state().get("registered")))
+            assert state()["resources"] == {GPU: 2}
+            assert [device["uuid"] for device in state()["devices"]] == stage.machine.uuids
+            assert state()["devices"][0]["memoryMib"] == 40960
+            stage.machine.control.lose(1)
+            await stage.kubelet.until(lambda: state()["devices"][1].get("reason") == "GPU is lost")
+            assert state()["devices"][1]["healthy"] is False
+            written = len(api.applied)
+            await asyncio.sleep(1)  # several looks, and nothing new
+            assert len(api.applied) == written
+
+    _play(play, KUBECONFIG="{folder}/kubeconfig", NODE_NAME="gpu-a")
+
+
 def test_the_plugin_stays_small() -> None:
     async def play(stage: Stage) -> None:
-        await stage.counts(8, 8)
-        assert stage.plugin is not None
-        status = Path(f"/proc/{stage.plugin.pid}/status").read_text()
-        resident = int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1])
-        assert resident < 60 * 1024
+        async with cluster_api(stage.machine.folder / "kubeconfig") as api:
+            await stage.counts(8, 8)
+            await stage.kubelet.until(lambda: bool(api.applied))
+            assert stage.plugin is not None
+            status = Path(f"/proc/{stage.plugin.pid}/status").read_text()
+            resident = int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1])
+            print(f"resident: {resident} KiB")
+            assert resident < 60 * 1024
 
-    _play(play, gpus="8xH100-SXM5-80GB")
+    _play(play, gpus="8xH100-SXM5-80GB", KUBECONFIG="{folder}/kubeconfig", NODE_NAME="gpu-a")

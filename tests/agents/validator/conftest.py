@@ -1,0 +1,28 @@
+"""A simulated machine whose driver root the validator looks at."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lockgate.lab.launch import SimulatedMachine, simulated_machine
+
+
+@pytest.fixture(scope="session")
+def cache() -> Path:
+    if shutil.which("gcc") is None:
+        pytest.skip("the simulated driver is compiled with gcc, and there is none on PATH")
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lockgate"
+
+
+@pytest.fixture
+def machine(cache: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[SimulatedMachine]:
+    """Two A100, or what the test's parameter says; visible to this process and those that it starts."""
+    with tempfile.TemporaryDirectory(prefix="val-") as folder:
+        with simulated_machine(Path(folder), cache, gpus=getattr(request, "param", "2xA100-40GB")) as running:
+            for name, value in running.variables.items():
+                monkeypatch.setenv(name, value)
+            yield running
