@@ -41,7 +41,7 @@ class Machine:
         self._simulator = subprocess.Popen(
             [sys.executable, "-m", "lockgate.lab.simulator", "--socket", str(self.socket), "--gpus", gpus],
             stdout=subprocess.DEVNULL,
-            preexec_fn=_end_with_the_tests,
+            preexec_fn=_end_with_the_tests,  # noqa: PLW1509 - the child calls prctl only
         )
         try:
             self._wait_for_answer()
