@@ -1,11 +1,17 @@
-"""A server on the simulator's socket that answers anything at all: well-formed lies, garbage, a slammed door."""
+"""A server on the simulator's socket that lies: half truths that lead a program on, garbage, a slammed door."""
 
+import asyncio
 import random
 import socketserver
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from lockgate.lab.boards import parse_boards
+from lockgate.lab.dispatch import reply_to
+from lockgate.lab.machine import Machine, Session
+from lockgate.lab.state import new_driver
 
 TOKENS = (
     b"0",
@@ -42,14 +48,15 @@ TOKENS = (
 
 @contextmanager
 def lying_on(path: Path, seed: int) -> Iterator[None]:
-    """Answer on the socket until the context ends; the same seed lies the same way."""
+    """Answer on the socket until the context ends: the truth about two GPUs, most of the time."""
+    machine = Machine(new_driver(parse_boards("A100-40GB,H100-80GB")))
 
     class Liar(socketserver.StreamRequestHandler):
         def handle(self) -> None:
-            generator = random.Random(f"{seed}/{threading.get_ident()}")
+            generator, session = random.Random(f"{seed}/{threading.get_ident()}"), Session()
             try:
                 while line := self.rfile.readline():
-                    reply = _lie(generator, line)
+                    reply = _bend(generator, asyncio.run(reply_to(machine, session, line)))
                     self.wfile.write(reply)
                     if not reply.endswith(b"\n"):
                         return
@@ -73,10 +80,26 @@ def lying_on(path: Path, seed: int) -> Iterator[None]:
             thread.join()
 
 
-def _lie(generator: random.Random, request: bytes) -> bytes:
-    if request.startswith(b"hello") and generator.random() < 0.9:
-        return b"0\n"
-    match generator.randrange(40):
+def _bend(generator: random.Random, truth: bytes) -> bytes:
+    """The true reply, or one with a token exchanged, added or dropped, or nothing like it."""
+    tokens = truth.split()
+    place = generator.randrange(len(tokens))
+    match generator.randrange(20):
+        case 0:
+            tokens[place] = generator.choice(TOKENS)
+        case 1:
+            tokens.insert(place, generator.choice(TOKENS))
+        case 2:
+            del tokens[place]
+        case 3:
+            return _garbage(generator)
+        case _:
+            return truth
+    return b" ".join(tokens) + b"\n"
+
+
+def _garbage(generator: random.Random) -> bytes:
+    match generator.randrange(6):
         case 0:
             return generator.randbytes(generator.randrange(1, 200))
         case 1:
@@ -86,8 +109,6 @@ def _lie(generator: random.Random, request: bytes) -> bytes:
         case 3:
             return b"0 1\n0 1\n"
         case 4:
-            return b"\n"
-        case 5:
             return str(generator.randrange(-5, 2000)).encode() + b"\n"
         case _:
             tokens = [generator.choice(TOKENS) for _ in range(generator.randrange(0, 14))]

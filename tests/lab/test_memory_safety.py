@@ -52,4 +52,40 @@ def test_the_libraries_hold_against_a_lying_simulator(
 ) -> None:
     socket = short_path / "liar"
     with lying_on(socket, seed):
-        assert _run(storm, {**machine.variables, "LOCKGATE_SIMULATOR_SOCKET": str(socket)}, 2) > 0
+        assert _run(storm, {**machine.variables, "LOCKGATE_SIMULATOR_SOCKET": str(socket)}, 2) > 500
+
+
+@pytest.fixture(scope="module")
+def sanitized_smi(cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """nvidia-smi compiled with sanitizers."""
+    program = tmp_path_factory.mktemp("smi") / "nvidia-smi"
+    (product,) = (product for product in PRODUCTS if product.name == "nvidia-smi")
+    compile_product(product, program, extra=("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"))
+    return program
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("-L",),
+        (),
+        ("-q",),
+        ("--query-gpu=name,uuid,fabric.state,compute_mode,pci.bus_id,pstate", "--format=csv"),
+        ("--query-compute-apps=gpu_name,pid,name,used_memory", "--format=csv,nounits"),
+    ],
+    ids=lambda arguments: (arguments or ("table",))[0],
+)
+def test_nvidia_smi_holds_against_a_lying_simulator(
+    sanitized_smi: Path, short_path: Path, machine: SimulatedMachine, arguments: tuple[str, ...]
+) -> None:
+    socket = short_path / "liar"
+    environment = {**machine.environment, "LOCKGATE_SIMULATOR_SOCKET": str(socket)}
+    for seed in range(4):
+        with lying_on(socket, seed):
+            command = [sanitized_smi, *arguments]
+            done = subprocess.run(
+                command, env=environment, capture_output=True, text=True, errors="replace", timeout=60
+            )
+        assert done.stderr == ""
+        assert done.returncode >= 0
+        socket.unlink()

@@ -117,6 +117,12 @@ def test_a_client_that_misbehaves_harms_no_other(short_path: Path) -> None:
             client.close()
 
 
+def test_a_socket_may_lie_deep_in_a_tree(short_path: Path) -> None:
+    path = short_path / ("long" * 40) / "socket"
+    with running_simulator(path, ["--gpus", "T4"]):
+        assert len(Control(path).gpus()) == 1
+
+
 def test_many_clients_are_served_at_once(short_path: Path) -> None:
     path = short_path / "socket"
     with running_simulator(path, ["--gpus", "T4"]):

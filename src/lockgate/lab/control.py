@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from lockgate.lab.address import socket_address
 from lockgate.lab.codes import Event
 from lockgate.lab.state import Driver, Gpu
 
@@ -71,9 +72,9 @@ class Control:
 
     def _ask(self, verb: str, **arguments: Any) -> Any:
         request = json.dumps({"verb": verb, **arguments}).encode() + b"\n"
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection, socket_address(self.path) as address:
             connection.settimeout(self.timeout)
-            connection.connect(str(self.path))
+            connection.connect(address)
             connection.sendall(request)
             reply = msgspec.json.decode(connection.makefile("rb").readline(), type=dict[str, Any])
         if "error" in reply:

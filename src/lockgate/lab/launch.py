@@ -67,7 +67,7 @@ def simulated_machine(
     seed: str = "node",
     driver_version: str = DRIVER_VERSION,
 ) -> Iterator[SimulatedMachine]:
-    """Build, start and in the end stop a machine with these boards; its socket's path must fit in 107 bytes."""
+    """Build, start and in the end stop a machine with these boards; its socket's path must fit in 107 bytes, for C."""
     machine = SimulatedMachine(folder)
     build_driver_root(machine.root, cache)
     machine.show_devices(tuple(range(len(parse_boards(gpus)))))

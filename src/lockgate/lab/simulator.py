@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 
+from lockgate.lab.address import socket_address
 from lockgate.lab.boards import parse_boards
 from lockgate.lab.commands import run_command
 from lockgate.lab.dispatch import reply_to
@@ -37,7 +38,8 @@ async def serving(machine: Machine, path: Path, state: Path | None = None) -> As
         clients.add(client)
         client.add_done_callback(clients.discard)
 
-    server = await asyncio.start_unix_server(connected, path, limit=LINE_LIMIT, backlog=512)
+    with socket_address(path) as address:
+        server = await asyncio.start_unix_server(connected, address, limit=LINE_LIMIT, backlog=512)
     path.chmod(0o777)
     try:
         yield
