@@ -58,7 +58,6 @@ CLUSTERPOLICIES: Final = Resource(
 )
 NODEFEATURES: Final = Resource("nfd.k8s-sigs.io", "v1alpha1", "nodefeatures", "NodeFeature", True, model.Resource)
 GPUNODESTATES: Final = Resource(names.LOCKGATE_GROUP, "v1alpha1", "gpunodestates", "GPUNodeState", False, GPUNodeState)
-NODEFEATURES: Final = Resource("nfd.k8s-sigs.io", "v1alpha1", "nodefeatures", "NodeFeature", True, model.Resource)
 
 ALL: Final[tuple[Resource[Any], ...]] = (
     NODES,
@@ -81,7 +80,6 @@ ALL: Final[tuple[Resource[Any], ...]] = (
     CLUSTERPOLICIES,
     NODEFEATURES,
     GPUNODESTATES,
-    NODEFEATURES,
 )
 _BY_KIND: Final = {(resource.api_version, resource.kind): resource for resource in ALL}
 
