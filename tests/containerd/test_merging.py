@@ -173,6 +173,13 @@ def test_an_unquoted_plugin_name_is_refused_by_1x_and_ignored_by_2x() -> None:
     assert found("2.1.9", unquoted).loaded
 
 
+def test_two_names_of_one_plugin_are_told_since_2x_keeps_one_at_random() -> None:
+    text = f'# no version\n[plugins.cri]\nsandbox_image = "a"\n[{CRI}]\nsandbox_image = "b"'
+    (collision,) = found("2.4.2", text).up_to_chance
+    assert (collision.plugin, collision.kept.line, collision.dropped.line) == ("io.containerd.grpc.v1.cri", 5, 3)
+    assert found("1.7.24", text).up_to_chance == ()
+
+
 def test_version_1_names_are_short_on_1x_and_long_ones_are_not_read() -> None:
     assert found("1.7.24", '# no version\n[plugins.cri]\nsandbox_image = "mine"').sandbox_image == "mine"
     assert found("1.7.24", f'# no version\n[{CRI}]\nsandbox_image = "mine"').sandbox_image != "mine"

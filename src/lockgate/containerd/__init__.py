@@ -10,6 +10,7 @@ from lockgate.containerd.imports import Directory, File, Files, Unreadable
 from lockgate.containerd.load import ConfigError, View
 from lockgate.containerd.releases import FAMILIES, Family, Release
 from lockgate.containerd.traps import Loss, LostHandler, handlers_in, lost_handlers
+from lockgate.containerd.validate import CriProblem, cri_problems
 from lockgate.containerd.values import BUILT_IN, Leaf, Origin, Table
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "HANDLERS",
     "Change",
     "ConfigError",
+    "CriProblem",
     "Directory",
     "Effective",
     "Family",
@@ -35,6 +37,7 @@ __all__ = [
     "Unreadable",
     "View",
     "Wanted",
+    "cri_problems",
     "handlers_in",
     "lost_handlers",
     "plan_dropin",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import assert_never
 
-from lockgate.containerd.go_values import parse_duration, print_duration
+from lockgate.containerd.go_values import DurationError, parse_duration, print_duration
 from lockgate.containerd.schema import Anything, ListOf, MapOf, Scalar, Struct, Type
 from lockgate.containerd.toml_text import Dialect
 from lockgate.containerd.values import Leaf, Node, Origin, Plain, Table
@@ -68,7 +68,7 @@ class Decoder:
 
     def _map(self, wanted: MapOf, data: Table, over: Node | None, path: tuple[str, ...]) -> Table:
         keep = isinstance(over, Table) and not self.dialect.replaces_maps
-        out = Table(dict(over) if keep and isinstance(over, Table) else None, data.origin)
+        out = Table(dict(over) if keep and isinstance(over, Table) else None, data.origin, inline=data.inline)
         for name, node in data.items():
             out[name] = self.decode(wanted.of, node, out.get(name), (*path, name))
         return out
@@ -123,11 +123,11 @@ def _fits(wanted: Scalar, value: Plain, dialect: Dialect) -> bool:
 
 
 def _duration(value: Plain, origin: Origin, path: tuple[str, ...]) -> str:
-    text = str(value)
-    nanoseconds = parse_duration(text)
-    if nanoseconds is not None and not isinstance(value, bool):
-        return print_duration(nanoseconds)
-    raise WrongTypeError(f'{".".join(path)}: time: invalid duration "{text}"', origin)
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    try:
+        return print_duration(parse_duration(text))
+    except DurationError as error:
+        raise WrongTypeError(f"{'.'.join(path)}: {error}", origin) from None
 
 
 def wanted_text(wanted: Type) -> str:

@@ -24,6 +24,7 @@ from lockgate.containerd.migrate import CRI, CRI_RUNTIME
 from lockgate.containerd.releases import Migration, PluginMerge, Release
 from lockgate.containerd.toml_edit import add_import, has_imports, remove_import
 from lockgate.containerd.traps import LostHandler, lost_handlers
+from lockgate.containerd.validate import cri_problems
 from lockgate.containerd.values import Leaf, Plain, Table, dotted, find, leaves, plain_table
 
 HANDLERS = ("nvidia", "nvidia-cdi", "nvidia-legacy")
@@ -377,7 +378,16 @@ def _check(node: _Node, wanted: Wanted, planned: Files, after: Effective | Confi
     if changes:
         message = f"our drop-in would change {len(changes)} other setting(s), first {changes[0]}"
         return Refusal("containerd/dropin-side-effect", message, changes=changes)
-    return _wrong(node, wanted, after)
+    return _wrong(node, wanted, after) or _breaks(node, after)
+
+
+def _breaks(node: _Node, after: Effective) -> Refusal | None:
+    """A CRI plugin that would not load with our drop-in; one that does not load without it either is not our doing."""
+    problems = cri_problems(after)
+    if not problems or cri_problems(node.before):
+        return None
+    message = f"with our drop-in the CRI plugin would not load: {problems[0].message} ({problems[0].origin})"
+    return Refusal("containerd/cri-invalid", message)
 
 
 def _lost(missing: Sequence[str], node: _Node, planned: Files, after: Effective) -> Refusal:

@@ -11,7 +11,7 @@ from lockgate.containerd.baselines import baseline
 from lockgate.containerd.decode import Decoder, WrongTypeError
 from lockgate.containerd.imports import File, Files
 from lockgate.containerd.load import ConfigError, Loaded, Refused, View, load, migrate_merged
-from lockgate.containerd.migrate import CRI
+from lockgate.containerd.migrate import CRI, Collision
 from lockgate.containerd.proxies import register_proxies
 from lockgate.containerd.releases import Family, Release
 from lockgate.containerd.schema import plugin_type
@@ -68,6 +68,7 @@ class Effective:
     document: Table
     loaded: tuple[str, ...]
     missing_import: str | None = None
+    up_to_chance: tuple[Collision, ...] = ()
 
     def get(self, *path: str) -> Node | None:
         """The node at a path of names."""
@@ -203,7 +204,7 @@ def _resolve(files: Files, root: str, release: Release, view: View, defaults: Ta
         document = _decoded(loaded, release, built_in)
     except Refused as refused:
         return refused.error
-    return Effective(release, root, document, tuple(loaded.paths), loaded.missing)
+    return Effective(release, root, document, tuple(loaded.paths), loaded.missing, tuple(loaded.collisions))
 
 
 def _decoded(loaded: Loaded, release: Release, built_in: Table) -> Table:

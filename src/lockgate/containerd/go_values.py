@@ -15,18 +15,36 @@ _NANOSECONDS = {
     "m": 60_000_000_000,
     "h": 3_600_000_000_000,
 }
-_PART = re.compile(r"(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)")
-_WHOLE = re.compile(rf"([+-]?)(0|(?:{_PART.pattern})+)")
+_PART = re.compile(r"(\d+\.?\d*|\.\d+)([^\d.]*)")
 
 
-def parse_duration(text: str) -> int | None:
-    """Nanoseconds of Go's time.ParseDuration; None where Go reports an invalid duration."""
-    match = _WHOLE.fullmatch(text)
-    if not match:
-        return None
-    parts = _PART.findall(match.group(2))
-    total = sum(int(Decimal(number) * _NANOSECONDS[unit]) for number, unit in parts)
-    return -total if match.group(1) == "-" else total
+class DurationError(ValueError):
+    """Text that Go's time.ParseDuration refuses; the message is Go's."""
+
+
+def parse_duration(text: str) -> int:
+    """Nanoseconds of Go's time.ParseDuration."""
+    sign, rest = (text[0], text[1:]) if text[:1] in ("+", "-") else ("", text)
+    if rest == "0":
+        return 0
+    if not rest:
+        raise DurationError(f'time: invalid duration "{text}"')
+    total, at = 0, 0
+    while at < len(rest):
+        part = _PART.match(rest, at)
+        if not part:
+            raise DurationError(f'time: invalid duration "{text}"')
+        total += int(Decimal(part.group(1)) * _unit(part.group(2), text))
+        at = part.end()
+    return -total if sign == "-" else total
+
+
+def _unit(name: str, text: str) -> int:
+    if not name:
+        raise DurationError(f'time: missing unit in duration "{text}"')
+    if name not in _NANOSECONDS:
+        raise DurationError(f'time: unknown unit "{name}" in duration "{text}"')
+    return _NANOSECONDS[name]
 
 
 def print_duration(nanoseconds: int) -> str:

@@ -10,7 +10,7 @@ from lockgate.containerd.decode import Decoder, WrongTypeError
 from lockgate.containerd.document import parse_document
 from lockgate.containerd.imports import BadPatternError, Directory, Files, Unreadable, resolve_imports
 from lockgate.containerd.merge import merge_file
-from lockgate.containerd.migrate import migrate_names, migrate_plugins
+from lockgate.containerd.migrate import Collision, migrate_names, migrate_plugins
 from lockgate.containerd.migrate_server import migrate_server
 from lockgate.containerd.releases import Family, Migration, NameCheck, VersionCheck
 from lockgate.containerd.schema import Struct, top_level
@@ -54,6 +54,7 @@ class Loaded:
     document: Table
     paths: list[str] = field(default_factory=list)
     missing: str | None = None
+    collisions: list[Collision] = field(default_factory=list)
 
 
 def load(files: Files, root: str, family: Family, view: View, defaults: Table) -> Loaded:
@@ -75,7 +76,7 @@ def load(files: Files, root: str, family: Family, view: View, defaults: Table) -
             raise Refused(_missing(path, family))
         first_version = first_version or _version(file)
         try:
-            _migrate_file(file, path, result.document, first_version, family)
+            result.collisions += _migrate_file(file, path, result.document, first_version, family)
             merge_file(result.document, file, family)
             imports = _strings(file, "imports")
             queue.extend(resolve_imports(path, imports, files, globs_from_cwd=family.globs_from_cwd))
@@ -120,20 +121,26 @@ def _parse(text: str | bytes, path: str, family: Family, shape: Struct) -> Table
     return decoded
 
 
-def _migrate_file(file: Table, path: str, document: Table, first_version: int, family: Family) -> None:
+def _migrate_file(file: Table, path: str, document: Table, first_version: int, family: Family) -> list[Collision]:
     version, target = _version(file), _version(document)
     if family.refuses_newer_dropin and version > first_version:
         message = f"drop-in config version {version} higher than root config version {first_version}"
         raise Refused(ConfigError(message, path, _line(file, "version")))
     if not _migrates_alone(version, target, family):
-        return
+        return []
     if version < 0 or target > family.config_version:
         raise Refused(ConfigError("index out of range in its table of migrations", path, panics=True))
-    if family.migration is Migration.EACH_FILE:
-        _migrate_steps(file, version, target, family)
-    else:
-        migrate_names(file)
+    collisions: list[Collision] = []
+    for step in range(version, target):
+        if step == 1:
+            collisions += migrate_names(file)
+        if step == 3:
+            migrate_server(file)
+        plugins = file.get("plugins")
+        if family.migration is Migration.EACH_FILE and isinstance(plugins, Table):
+            migrate_plugins(plugins, family)
     file["version"] = Leaf(target, Origin(path, _line(file, "version")))
+    return collisions
 
 
 def _migrates_alone(version: int, target: int, family: Family) -> bool:
@@ -144,17 +151,6 @@ def _migrates_alone(version: int, target: int, family: Family) -> bool:
             return version in (0, 1) and version < target
         case Migration.EACH_FILE:
             return version < target
-
-
-def _migrate_steps(file: Table, version: int, target: int, family: Family) -> None:
-    for step in range(version, target):
-        if step == 1:
-            migrate_names(file)
-        if step == 3:
-            migrate_server(file)
-        plugins = file.get("plugins")
-        if isinstance(plugins, Table):
-            migrate_plugins(plugins, family)
 
 
 def migrate_merged(document: Table, family: Family, view: View) -> None:

@@ -7,6 +7,7 @@ Source: v1Migrate and serviceMigrate in cmd/containerd/server/config, `ConfigMig
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from lockgate.containerd.decode import WrongTypeError
 from lockgate.containerd.releases import Family
@@ -53,6 +54,15 @@ _SERVER_KEYS = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Collision:
+    """Two tables of one plugin in one version 1 file, of which containerd 2.x keeps one at random."""
+
+    plugin: str
+    kept: Origin
+    dropped: Origin
+
+
 def full_plugin_name(name: str) -> str:
     """The full name of a version 1 plugin id: `cri` is `io.containerd.grpc.v1.cri`."""
     if "." in name:
@@ -62,14 +72,25 @@ def full_plugin_name(name: str) -> str:
     return _V1_NAMES.get(name, f"io.containerd.grpc.v1.{name}")
 
 
-def migrate_names(document: Table) -> None:
-    """Version 1 to 2: plugin ids become full names, in the plugin tables and in both lists."""
+def migrate_names(document: Table) -> tuple[Collision, ...]:
+    """Version 1 to 2: plugin ids become full names, in the plugin tables and in both lists.
+
+    Where a file has a plugin under both names, Go's random map order decides which table stays; here it is the later
+    one, and the collision is returned.
+    """
+    collisions = []
     if isinstance(plugins := document.get("plugins"), Table):
-        document["plugins"] = Table({full_plugin_name(k): v for k, v in plugins.items()}, plugins.origin)
+        renamed = Table(origin=plugins.origin)
+        for name, section in plugins.items():
+            if (earlier := renamed.get(full_plugin_name(name))) is not None:
+                collisions.append(Collision(full_plugin_name(name), section.origin, earlier.origin))
+            renamed[full_plugin_name(name)] = section
+        document["plugins"] = renamed
     for name in ("disabled_plugins", "required_plugins"):
         node = document.get(name)
         if isinstance(node, Leaf) and isinstance(node.value, list):
             document[name] = node.with_value([full_plugin_name(str(item)) for item in node.value])
+    return tuple(collisions)
 
 
 def migrate_plugins(plugins: Table, family: Family, disabled: Iterable[str] = ()) -> None:

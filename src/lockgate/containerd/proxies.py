@@ -30,7 +30,8 @@ _BUILT_IN = frozenset(
 def register_proxies(document: Table, family: Family) -> None:
     """Check the proxy plugins of a loaded configuration, and give each that has `exports` the one that Go adds.
 
-    An empty `exports` table is a map to go-toml v1 and nothing to v2. Raises WrongTypeError where containerd panics.
+    An empty `[exports]` is a map to go-toml v1 and nothing to v2, unless it is `{}`. Raises WrongTypeError where
+    containerd panics.
     """
     proxies = document.get("proxy_plugins")
     if not isinstance(proxies, Table):
@@ -51,7 +52,7 @@ def _registered(name: str, proxy: Table, known: dict[str, str], keeps_empty: boo
     if (uri := f"{known[kind]}.{name}") in _BUILT_IN:
         raise WrongTypeError(f"{uri}: plugin: id already registered", proxy.origin, panics=True)
     exports = proxy.get("exports")
-    if not isinstance(exports, Table) or (not exports and not keeps_empty):
+    if not isinstance(exports, Table) or not (exports or exports.inline or keeps_empty):
         return proxy
     address = proxy.get("address", Leaf("", proxy.origin))
     return Table({**proxy, "exports": Table({**exports, "address": address}, exports.origin)}, proxy.origin)

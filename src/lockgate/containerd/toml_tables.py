@@ -41,7 +41,8 @@ class Tables(Protocol):
 def _node(value: Plain, origin: Origin) -> Node:
     if not isinstance(value, dict):
         return Leaf(value, origin)
-    return Table({name: _node(child, origin) for name, child in value.items()}, origin)
+    pairs = {name: _node(child, origin) for name, child in value.items()}
+    return Table(pairs, origin, inline=isinstance(value, InlineTable))
 
 
 def _entry(table: Mapping[str, object], name: str) -> Entry | None:

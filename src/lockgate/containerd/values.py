@@ -47,13 +47,16 @@ class Leaf:
 
 
 class Table(dict[str, "Node"]):
-    """A table: names to leaves and tables, and the line that first opened it."""
+    """A table: names to leaves and tables, the line that first opened it, and whether it was written in braces."""
 
-    __slots__ = ("origin",)
+    __slots__ = ("inline", "origin")
 
-    def __init__(self, entries: dict[str, Node] | None = None, origin: Origin = BUILT_IN) -> None:
+    def __init__(
+        self, entries: dict[str, Node] | None = None, origin: Origin = BUILT_IN, *, inline: bool = False
+    ) -> None:
         super().__init__(entries or {})
         self.origin = origin
+        self.inline = inline
 
 
 Node: TypeAlias = Leaf | Table

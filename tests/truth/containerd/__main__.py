@@ -1,4 +1,4 @@
-"""`python -m tests.truth.containerd --pairs N --seed S [--binaries FILE...]`: the model against real containerd binaries.
+"""`python -m tests.truth.containerd --pairs N --seed S`: the model against real containerd binaries.
 
 Each generated set of files is given to every binary; whole dumps are compared. A mismatch is shrunk and written to
 `--found` as a case for the recorded truth. Exit code 1 when there was one.

@@ -316,12 +316,12 @@ def _lists(w: _Writer, version: object) -> str:
 
 def _scalars(w: _Writer, version: object) -> str:
     lines = {
-        'root = "/data/containerd"': 30,
+        'root = "/run/data/containerd"': 30,
         'root = ""': 8,
         'state = "/run/other"': 15,
         f"oom_score = {w.integer()}": 25,
         'plugin_dir = "/p"': 8,
-        'temp = "/tmp/x"': 8,
+        'temp = "/run/tmp"': 8,
         'Root = "/cased"': 3,
         'unknown_key = "x"': 6,
         "title = 1979-05-27": 2,
@@ -409,6 +409,7 @@ def _wrong(w: _Writer, version: object) -> str:
 
 def _syntax(w: _Writer, version: object) -> str:
     name = f'plugins."{w.cri(version)}"'
+    inline = 'containerd.runtimes.nvidia = { runtime_type = "x" }'
     return str(
         w.one(
             (f'[{name}\n  sandbox_image = "x"', 10),
@@ -423,10 +424,7 @@ def _syntax(w: _Writer, version: object) -> str:
             (f'[{name}]\n  cdi_spec_dirs = ["a" "b"]', 5),
             (f'[{name}]\n  cdi_spec_dirs = ["a", 1]', 5),
             (f"[{name}]\n  max_concurrent_downloads = 007", 4),
-            (
-                f'[{name}]\n  containerd.runtimes.nvidia = {{ runtime_type = "x" }}\n[{name}.containerd.runtimes.nvidia.options]\n  Root = "/"',
-                8,
-            ),
+            (f"[{name}]\n  {inline}\n[{name}.containerd.runtimes.nvidia.options]\n  Root = '/'", 8),
             (f'[{name}]\n  containerd.default_runtime_name = "x"\n[{name}.containerd]\n  snapshotter = "y"', 6),
             (f'[[{name}]]\n  sandbox_image = "a"', 4),
             (f'[{name}.registry.mirrors."docker.io"]\n  endpoint = ["a",]\n', 4),
@@ -468,7 +466,12 @@ _PARTS: tuple[tuple[int, Callable[[_Writer, object], str]], ...] = (
     (1, _plugin("io.containerd.monitor.v1.cgroups", ("no_prometheus", "bool", 90))),
     (2, _plugin("io.containerd.runtime.v2.task", ("platforms", "strings", 40), ("sched_core", "bool", 70))),
     (1, _plugin("io.containerd.shim.v1.manager", ("env", "strings", 90))),
-    (2, _plugin("io.containerd.snapshotter.v1.overlayfs", ("root_path", '"/s"', 60), ("mount_options", "strings", 40))),
+    (
+        2,
+        _plugin(
+            "io.containerd.snapshotter.v1.overlayfs", ("root_path", '"/run/s"', 60), ("mount_options", "strings", 40)
+        ),
+    ),
     (1, _plugin("io.containerd.metadata.v1.bolt", ("content_sharing_policy", '"isolated"', 90))),
     (1, _plugin("io.containerd.service.v1.diff-service", ("default", "strings", 90))),
     (
