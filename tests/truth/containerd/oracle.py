@@ -35,7 +35,16 @@ class Binary:
     @cached_property
     def release(self) -> Release:
         """The release it says it is."""
-        return Release.parse(self._run("--version").stdout)
+        return Release.parse(self._version)
+
+    @property
+    def is_upstream(self) -> bool:
+        """False for a distribution's build, whose libraries are not the ones that the release pins."""
+        return "ds1" not in self._version and "+unknown" not in self._version
+
+    @cached_property
+    def _version(self) -> str:
+        return self._run("--version").stdout
 
     @cached_property
     def defaults(self) -> Table:
