@@ -14,14 +14,16 @@ from lockgate.collect.errors import InputError
 from lockgate.kube import resources as kinds
 from lockgate.kube.api import Api
 from lockgate.kube.errors import ApiError, Forbidden, NotFound
+from lockgate.model import names
 from lockgate.model.facts import Log, Missing, Snapshot
-from lockgate.model.objects import DaemonSet, Pod, Resource, Workload
+from lockgate.model.objects import DaemonSet, Node, Pod, Resource, Workload
 
 T = TypeVar("T", bound=Resource)
 _NUMBER = r"(\d+(?:\.\d+)?)"
 _DURATION = re.compile(rf"(?:{_NUMBER}h)?(?:{_NUMBER}m(?!s))?(?:{_NUMBER}s?)?(?:{_NUMBER}ms)?")
 _ALIVE: Final = "status.phase!=Succeeded,status.phase!=Failed"
 _LOG_LINES: Final = 50
+_MOST_PLUGINS: Final = 3
 _KINDS: Final[dict[str, kinds.Resource[Any]]] = {
     "Pod": kinds.PODS,
     "Deployment": kinds.DEPLOYMENTS,
@@ -119,12 +121,12 @@ class _Look:
         found = {"namespace_pods": pods, "resource_quotas": quotas, section: (_kinded(workload, kind),)}
         if kind == "Deployment":
             found["replica_sets"] = sets if isinstance(sets, Missing) else tuple(_kinded(s, "ReplicaSet") for s in sets)
-        names = [workload.name, *_names_below(workload.name, found.get("replica_sets", ()), pods)]
-        return {**found, "events": await self._events(names)}
+        about = [workload.name, *_names_below(workload.name, found.get("replica_sets", ()), pods)]
+        return {**found, "events": await self._events(about)}
 
-    async def _events(self, names: Iterable[str]) -> Any:
+    async def _events(self, about: Iterable[str]) -> Any:
         """The events about some objects of the namespace; asked one by one, since a namespace may hold thousands."""
-        wanted = list(dict.fromkeys(names))[:30]
+        wanted = list(dict.fromkeys(about))[:30]
         answers = await asyncio.gather(*(self._events_about(name) for name in wanted))
         missing = next((a for a in answers if isinstance(a, Missing)), None)
         return missing or tuple(event for answer in answers for event in answer)
@@ -149,15 +151,32 @@ class _Look:
             "logs": self._logs(pods),
         }
         answers = await asyncio.gather(*sections.values())
-        return dict(zip(sections, answers, strict=True))
+        found = dict(zip(sections, answers, strict=True))
+        return found | {"logs": await self._with_plugin_logs(found)}
+
+    async def _with_plugin_logs(self, found: dict[str, Any]) -> Any:
+        """The logs, and those of device plugins on nodes that offer no GPU: what a plugin died of is only there."""
+        if any(isinstance(found[name], Missing) for name in ("logs", "nodes", "pods")):
+            return found["logs"]
+        idle = {node.name for node in found["nodes"] if not _offers_gpus(node)}
+        plugins = [p for p in found["pods"] if "device-plugin" in p.name and p.spec.node_name in idle][:_MOST_PLUGINS]
+        runs = [
+            (p, s.name, previous)
+            for p in plugins
+            for s in (*p.status.init_container_statuses, *p.status.container_statuses)
+            for previous in ((False, True) if s.restart_count else (False,))
+            if s.state.running or s.state.terminated or previous
+        ]
+        answers = await asyncio.gather(*(self._log(pod, container, previous) for pod, container, previous in runs))
+        return (*found["logs"], *(a for a in answers if isinstance(a, Log)))
 
     async def _pods_on(self, nodes: Sequence[str]) -> Any:
         answers = [await self._list(kinds.PODS, field_selector=f"spec.nodeName={node},{_ALIVE}") for node in nodes]
         missing = next((a for a in answers if isinstance(a, Missing)), None)
         return missing or tuple(pod for answer in answers for pod in answer)
 
-    async def _named(self, resource: kinds.Resource[Any], names: Sequence[str]) -> Any:
-        answers = await asyncio.gather(*(self._get(resource, name) for name in names))
+    async def _named(self, resource: kinds.Resource[Any], wanted: Sequence[str]) -> Any:
+        answers = await asyncio.gather(*(self._get(resource, name) for name in wanted))
         missing = next((a for a in answers if isinstance(a, Missing)), None)
         return missing or tuple(a for a in answers if a is not None)
 
@@ -170,12 +189,13 @@ class _Look:
         missing = next((a for a in answers if isinstance(a, Missing)), None)
         return missing or tuple(answers)
 
-    async def _log(self, pod: Pod, container: str) -> Log | Missing:
+    async def _log(self, pod: Pod, container: str, previous: bool = False) -> Log | Missing:
+        place = (pod.namespace, pod.name, container)
         try:
-            text = await self._api.logs(pod.namespace, pod.name, container, tail=_LOG_LINES, limit_bytes=64 * 1024)
+            text = await self._api.logs(*place, previous=previous, tail=_LOG_LINES, limit_bytes=64 * 1024)
         except ApiError as error:
             return _missing(error, f"RBAC: get on pods/log in namespace {pod.namespace}")
-        return Log(pod.namespace, pod.name, container, text)
+        return Log(*place, text, previous)
 
     # --- one request
 
@@ -207,6 +227,10 @@ class _Look:
 
 async def _nothing() -> tuple[()]:
     return ()
+
+
+def _offers_gpus(node: Node) -> bool:
+    return any(names.is_gpu_resource(name) and count != "0" for name, count in node.status.allocatable.items())
 
 
 def _kinded(found: Any, kind: str) -> Any:

@@ -19,6 +19,7 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
     findings: tuple[Finding, ...]
     ruled_out: tuple[RuledOut, ...]
     not_checked: tuple[NotChecked, ...]
+    reach: dict[str, int]
 
 
 def diagnose(snapshot: Snapshot, target: Target, rules: Iterable[Rule]) -> Diagnosis:
@@ -31,7 +32,8 @@ def diagnose(snapshot: Snapshot, target: Target, rules: Iterable[Rule]) -> Diagn
     found = find(snapshot, target)
     about = subjects(found)
     answers = [ask(snapshot, subject, rules) for subject in about]
-    findings = in_order(_merged(answers), rules)
+    reach = {f: n for a in answers for f, n in a.reach.items()}
+    findings = in_order(_merged(answers), rules, reach)
     not_checked = _distinct(n for a in answers for n in a.not_checked)
     verdict, headline = conclude(found.target, about, findings, not_checked)
     return Diagnosis(
@@ -57,6 +59,7 @@ def ask(snapshot: Snapshot, subject: Subject, rules: Iterable[Rule]) -> Answers:
         findings=tuple(_finding(r, o, affected) for r, o in outcomes if isinstance(o, Failed)),
         ruled_out=tuple(RuledOut(r.id, o.reason) for r, o in outcomes if isinstance(o, Passed)),
         not_checked=tuple(NotChecked(r.id, o.reason, o.how, o.decides) for r, o in outcomes if isinstance(o, Skipped)),
+        reach={r.id: o.reach for r, o in outcomes if isinstance(o, Failed)},
     )
 
 

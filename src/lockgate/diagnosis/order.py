@@ -1,6 +1,6 @@
 """Root causes first, each followed by what follows from it, as the rules declare with `mutes`; always in one order."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -8,10 +8,12 @@ from lockgate.diagnosis.rule import Rule
 from lockgate.model.finding import Finding
 
 
-def in_order(findings: Sequence[Finding], rules: Iterable[Rule]) -> tuple[Finding, ...]:
-    """Sort by severity, then id, and put each muted finding under the one that mutes it (`follows` names it)."""
+def in_order(
+    findings: Sequence[Finding], rules: Iterable[Rule], reach: Mapping[str, int] | None = None
+) -> tuple[Finding, ...]:
+    """Sort by severity, reach (nodes explained, by rule) and id, and put each muted finding under what mutes it."""
     mutes = {r.id: r.mutes for r in rules}
-    ranked = sorted(findings, key=_rank)
+    ranked = sorted(findings, key=lambda f: _rank(f, (reach or {}).get(f.id, 1)))
     parents = {f.id: _parent(f.id, ranked, mutes) for f in ranked}
     ordered: list[Finding] = []
     for finding in sorted(ranked, key=lambda f: bool(parents[f.id])):
@@ -21,8 +23,8 @@ def in_order(findings: Sequence[Finding], rules: Iterable[Rule]) -> tuple[Findin
     return tuple(msgspec.structs.replace(f, follows=parents[f.id]) for f in ordered)
 
 
-def _rank(finding: Finding) -> tuple[int, str, str]:
-    return -finding.severity.rank, finding.id, finding.about
+def _rank(finding: Finding, reach: int) -> tuple[int, int, str, str]:
+    return -finding.severity.rank, -reach, finding.id, finding.about
 
 
 def _parent(id: str, ranked: Sequence[Finding], mutes: dict[str, tuple[str, ...]]) -> str:

@@ -24,7 +24,10 @@ PACKAGE = "lockgate.rules"
 
 
 class Failed(msgspec.Struct, frozen=True, kw_only=True):
-    """The fault is there. What the rule declares (title, codes, severity) holds unless it is said otherwise here."""
+    """The fault is there. What the rule declares (title, codes, severity) holds unless it is said otherwise here.
+
+    `reach` is how many nodes it explains: of two causes that stand side by side the farther reaching is told first.
+    """
 
     about: str
     summary: str
@@ -33,6 +36,7 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True):
     codes: tuple[str, ...] = ()
     severity: Severity | None = None
     title: str = ""
+    reach: int = 1
 
 
 class Passed(msgspec.Struct, frozen=True):

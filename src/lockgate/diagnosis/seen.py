@@ -1,13 +1,16 @@
 """Observed facts as evidence: the same fact reads the same in every finding."""
 
+import re
 from collections.abc import Iterable
 
 from lockgate.diagnosis.views.gate_one import GateOne, GateRow
+from lockgate.model.facts import Logs, Missing
 from lockgate.model.finding import Evidence
 from lockgate.model.objects import Event, Pod
 from lockgate.scheduling.messages import FailedScheduling, parse_failed_scheduling
 
 _MOST_HOLDERS = 6
+_TROUBLE = re.compile(r"error|fail|fatal|panic|cannot|could not|unable|not found|no devices", re.IGNORECASE)
 
 
 def gate_row(gate: GateOne, row: GateRow) -> Evidence:
@@ -72,6 +75,18 @@ def scheduler_text(pod: Pod, events: Iterable[Event]) -> tuple[Evidence | None, 
         failed = [e for e in events if e.reason == "FailedScheduling"]
         word = event(failed[-1]) if failed else None
     return word, parse_failed_scheduling(word.verbatim) if word else None
+
+
+def log_lines(pod: str, logs: Logs | Missing, most: int = 2) -> tuple[Evidence, ...]:
+    """The last telling lines of a pod's logs, the newest container run first; its very last line where none tells."""
+    own = [log for log in (() if isinstance(logs, Missing) else logs) if f"{log.namespace}/{log.pod}" == pod]
+    found = []
+    for log in sorted(own, key=lambda log: log.previous):
+        lines = [line.strip() for line in log.text.splitlines() if line.strip()]
+        telling = [line for line in lines if _TROUBLE.search(line)] or lines[-1:]
+        where = f"log of {log.pod}/{log.container}" + (" (previous run)" if log.previous else "")
+        found += [Evidence(object=where, verbatim=line[:500]) for line in telling[-most:]]
+    return tuple(found[:most])
 
 
 def some(*evidence: Evidence | None) -> tuple[Evidence, ...]:

@@ -1,6 +1,7 @@
 """A diagnosis for a terminal of 100 columns: verdict, evidence, what is ruled out, open, and next."""
 
 import os
+import re
 import sys
 import textwrap
 from collections.abc import Iterator
@@ -168,8 +169,24 @@ def _remedy(remedy: Remedy, paint: Paint) -> Iterator[str]:
     risk = f" ({_RISKS[remedy.risk.value]})" if remedy.risk.value in _RISKS else ""
     yield from _wrap(f"{remedy.text}{risk}", 4, first=2)
     if remedy.command:
-        # A command is never wrapped: it has to survive being pasted.
-        yield f"      {paint('cyan', remedy.command)}"
+        yield from (f"      {paint('cyan', line)}" for line in _command(remedy.command))
+
+
+def _command(command: str) -> list[str]:
+    """A command in lines that survive being pasted: broken at spaces outside quotes, with a backslash."""
+    lines, line = [], ""
+    for word in _words(command):
+        if line and len(line) + len(word) + 1 > WIDTH - 6 - 2:
+            lines.append(f"{line} \\")
+            line = f"  {word}"
+        else:
+            line = f"{line} {word}" if line else word
+    return [*lines, line]
+
+
+def _words(command: str) -> list[str]:
+    """The words of a command line; a quoted part stays whole."""
+    return re.findall(r"(?:[^\s'\"]|'[^']*'|\"[^\"]*\"|['\"])+", command)
 
 
 def _wrap(text: str, indent: int, *, first: int | None = None) -> list[str]:

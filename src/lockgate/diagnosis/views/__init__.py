@@ -9,6 +9,7 @@ from typing import Any
 from lockgate.diagnosis.views.devices import devices
 from lockgate.diagnosis.views.gate_one import gate_one
 from lockgate.diagnosis.views.gate_two import gate_two
+from lockgate.diagnosis.views.handler import handler
 from lockgate.diagnosis.views.plugin import plugin
 from lockgate.diagnosis.views.pod_events import pod_events, workload_events
 
@@ -16,6 +17,7 @@ VIEWS: dict[str, Callable[..., Any]] = {
     "devices": devices,
     "gate_one": gate_one,
     "gate_two": gate_two,
+    "handler": handler,
     "plugin": plugin,
     "pod_events": pod_events,
     "workload_events": workload_events,

@@ -2,7 +2,7 @@
 
 The scheduler writes the same `Insufficient nvidia.com/gpu` for a dozen causes, so each node is judged from its own
 numbers: capacity, allocatable, and what the pods on it request. Several things may stand in the way on one node; the
-cause is what stands on the *nearest* nodes, those with the fewest obstacles.
+cause is what stands on the *nearest* nodes: of those that the pod selects, the ones with the fewest obstacles.
 """
 
 import enum
@@ -92,10 +92,16 @@ class GateOne(msgspec.Struct, frozen=True, kw_only=True):
     total_nodes: int
 
     @property
+    def candidates(self) -> tuple[GateRow, ...]:
+        """The nodes that the pod itself selects; all of them when it selects none that has GPUs."""
+        selected = tuple(row for row in self.rows if Obstacle.SELECTOR not in row.obstacles)
+        return selected or self.rows
+
+    @property
     def nearest(self) -> tuple[GateRow, ...]:
-        """The nodes with the fewest obstacles; they are what a person should look at first."""
-        fewest = min((len(row.obstacles) for row in self.rows), default=0)
-        return tuple(row for row in self.rows if len(row.obstacles) == fewest)
+        """The candidates with the fewest obstacles; they are what a person should look at first."""
+        fewest = min((len(row.obstacles) for row in self.candidates), default=0)
+        return tuple(row for row in self.candidates if len(row.obstacles) == fewest)
 
     def nearest_with(self, *obstacles: Obstacle) -> tuple[GateRow, ...]:
         """Those of the nearest nodes on which one of these stands in the way."""

@@ -4,7 +4,7 @@ What a node has loaded comes from its own agent (`GPUNodeState`), else from the 
 1.30), else from a dump; what its files say is a different question, answered from the files.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import PurePosixPath
 
@@ -16,7 +16,7 @@ from lockgate.containerd.load import ConfigError
 from lockgate.containerd.releases import Release
 from lockgate.containerd.traps import LostHandler, lost_handlers
 from lockgate.model.facts import Missing, NodeFiles, NodeFolders, Nodes, NodeStates
-from lockgate.model.node_state import GPUNodeState, RuntimeState
+from lockgate.model.node_state import CDIState, GPUNodeState, RuntimeState
 from lockgate.model.objects import Node
 
 _ROOTS = ("/etc/containerd/config.toml", "/var/lib/rancher/k3s/agent/etc/containerd/config.toml")
@@ -34,10 +34,14 @@ class LoadedHandlers(msgspec.Struct, frozen=True):
 
 
 class DefinedDevices(msgspec.Struct, frozen=True):
-    """The CDI devices that a node's specifications define, by qualified name with the file; troubles by file."""
+    """The CDI devices that a node's specifications define, by qualified name with the file; troubles by file.
+
+    `conflicts` are names that two files of one directory define, with those files: by the CDI rules neither counts.
+    """
 
     devices: dict[str, str]
     troubles: dict[str, str]
+    conflicts: dict[str, tuple[str, ...]]
     place: str
 
 
@@ -76,10 +80,14 @@ class NodeGate:
 
     @cached_property
     def files(self) -> dict[str, str]:
-        """The runtime's configuration files by path; empty where none is known, or one was cut."""
-        if self.runtime and self.runtime.files and not any(f.truncated for f in self.runtime.files):
-            return {f.path: f.text for f in self.runtime.files}
-        return self._folder_files(("/etc/containerd/", "/var/lib/rancher/"))
+        """The runtime's configuration files by path; empty where none is known, or one was cut.
+
+        Files that were copied from the node come first: what its agent published may be older.
+        """
+        copied = self._folder_files(("/etc/containerd/", "/var/lib/rancher/"))
+        if copied or not self.runtime or any(f.truncated for f in self.runtime.files):
+            return copied
+        return {f.path: f.text for f in self.runtime.files}
 
     @property
     def root(self) -> str:
@@ -105,13 +113,14 @@ class NodeGate:
 
     @cached_property
     def cdi(self) -> DefinedDevices | None:
-        """The CDI devices that the node can inject, or None where nothing tells."""
+        """The CDI devices that the node can inject, from files copied from it, else as published; None if neither."""
+        copied = self._cdi_from_files()
+        if copied is not None:
+            return copied
         published = self._state.status.cdi if self._state else None
         if published is not None:
-            devices = {f"{s.kind}={d}": s.path for s in published.specs if not s.error for d in s.devices}
-            troubles = {s.path: s.error for s in published.specs if s.error}
-            return DefinedDevices(devices, troubles, f"gpunodestate/{self.name}")
-        return self._cdi_from_files()
+            return _published_devices(published, f"gpunodestate/{self.name}")
+        return None
 
     def _cdi_from_files(self) -> DefinedDevices | None:
         if self._folder is None:
@@ -121,7 +130,11 @@ class NodeGate:
             return None
         registry = load(directories)
         troubles = {path: "; ".join(texts) for path, texts in registry.troubles.items()}
-        return DefinedDevices({name: found.file.path for name, found in registry.devices.items()}, troubles, "")
+        claims = _claims(
+            (f"{file.spec.kind}={d.name}", file.path) for file in registry.files for d in file.spec.devices
+        )
+        conflicts = {name: claims[name] for name in sorted(registry.conflicts)}
+        return DefinedDevices({name: f.file.path for name, f in registry.devices.items()}, troubles, conflicts, "")
 
     def _folder_files(self, prefixes: tuple[str, ...]) -> dict[str, str]:
         files = self._folder.files if self._folder else {}
@@ -151,6 +164,24 @@ def gate_two(nodes: Nodes | Missing, node_states: NodeStates | Missing, node_fil
     folders = {} if isinstance(node_files, Missing) else {f.node: f for f in node_files}
     names = {*by_node, *states, *folders}
     return GateTwo({n: NodeGate(n, by_node.get(n), states.get(n), folders.get(n)) for n in names})
+
+
+def _published_devices(state: CDIState, place: str) -> DefinedDevices:
+    usable = [spec for spec in state.specs if not spec.error]
+    claims = _claims((f"{spec.kind}={device}", spec.path) for spec in usable for device in spec.devices)
+    conflicts = {
+        name: files for name, files in claims.items() if len({PurePosixPath(f).parent for f in files}) < len(files)
+    }
+    # A later directory goes before an earlier one: /var/run/cdi sorts behind /etc/cdi.
+    devices = {name: max(files) for name, files in claims.items() if name not in conflicts}
+    return DefinedDevices(devices, {s.path: s.error for s in state.specs if s.error}, conflicts, place)
+
+
+def _claims(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    claims: dict[str, tuple[str, ...]] = {}
+    for name, path in pairs:
+        claims[name] = (*claims.get(name, ()), path)
+    return claims
 
 
 def _release(text: str) -> Release | None:

@@ -48,7 +48,7 @@ def unresolvable(pod: Pod, gate_two: GateTwo, pod_events: Events | Missing) -> F
     evidence, wanted = said
     gate = gate_two.on(pod.spec.node_name)
     kind = wanted[0].partition("=")[0]
-    story, remedy = _STORIES.get(kind, (f"nobody is known to write kind {kind}", "Find out who asks for this kind"))
+    story, remedy = _story(kind, wanted, gate.cdi)
     return Failed(
         about=f"node/{gate.name}",
         summary=f"{gate.name} cannot inject {listed(wanted)}: {story}.{_instead(kind, gate.cdi)}",
@@ -58,6 +58,15 @@ def unresolvable(pod: Pod, gate_two: GateTwo, pod_events: Events | Missing) -> F
             Remedy("See what the node defines", f"on {gate.name}: ls /etc/cdi /var/run/cdi", Risk.NONE),
         ),
     )
+
+
+def _story(kind: str, wanted: list[str], defined: DefinedDevices | None) -> tuple[str, str]:
+    """Why it does not resolve, and what to do."""
+    twice = next((defined.conflicts[name] for name in wanted if name in defined.conflicts), ()) if defined else ()
+    if twice:
+        why = f"{listed(twice)} both define it, and by the CDI rules neither counts then"
+        return why, f"Remove the one of {listed(twice)} that does not belong there"
+    return _STORIES.get(kind, (f"nobody is known to write kind {kind}", "Find out who asks for this kind"))
 
 
 def _said(pod: Pod, events: Events) -> tuple[Evidence, list[str]] | None:
@@ -95,10 +104,15 @@ def _defined(node: str, wanted: list[str], defined: DefinedDevices | None) -> tu
     for name, path in sorted(defined.devices.items()):
         by_file.setdefault(path, []).append(name)
     specs = [_spec(node, path, own, kind, defined) for path, own in sorted(by_file.items())]
+    twice = [
+        Evidence(object=defined.place, file=f"{node}:{files[0]}", field=name, note=f"also in {listed(files[1:])}")
+        for name, files in defined.conflicts.items()
+        if name in wanted
+    ]
     broken = [
         Evidence(file=f"{node}:{path}", verbatim=text, note="cannot be used") for path, text in defined.troubles.items()
     ]
-    return (*specs, *broken)
+    return (*twice, *specs, *broken)
 
 
 def _spec(node: str, path: str, own: list[str], kind: str, defined: DefinedDevices) -> Evidence:

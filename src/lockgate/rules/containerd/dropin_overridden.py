@@ -14,7 +14,7 @@ from lockgate.containerd.values import Origin
 from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_two import GateTwo, NodeGate
-from lockgate.model.facts import Missing, RuntimeClasses
+from lockgate.diagnosis.views.handler import NeededHandler
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 
@@ -39,32 +39,20 @@ _TITLES = {
     asks_gpu=None,
     mutes=("containerd/handler-missing",),
 )
-def dropin_overridden(
-    pod: Pod, gate_two: GateTwo, runtime_classes: RuntimeClasses | Missing
-) -> Failed | Passed | Skipped | None:
-    handler = _handler(pod, runtime_classes)
-    if not handler:
-        return None
+def dropin_overridden(pod: Pod, gate_two: GateTwo, handler: NeededHandler) -> Failed | Passed | Skipped | None:
     gate = gate_two.on(pod.spec.node_name)
-    if gate.loaded is not None and handler in gate.loaded.names:
+    fine = gate.loaded is not None and handler.name in gate.loaded.names and handler.refused is None
+    if not handler.name or fine:
         return None
     if gate.effective is None:
         # What the kubelet says decides the verdict; the files only say why.
         return Skipped(f"the containerd files of {gate.name} are not known", gate_two.how, decides=False)
     if isinstance(gate.effective, ConfigError):
         return _refused(gate, gate.effective)
-    lost = next((one for one in gate.lost if one.name == handler), None)
+    lost = next((one for one in gate.lost if one.name == handler.name), None)
     if lost is None:
-        return Passed(f"no file of {gate.name} defines a runtime {handler} in vain")
+        return Passed(f"no file of {gate.name} defines a runtime {handler.name} in vain")
     return _failed(gate, gate.effective, lost)
-
-
-def _handler(pod: Pod, classes: RuntimeClasses | Missing) -> str:
-    if not pod.spec.runtime_class_name:
-        return ""
-    known = () if isinstance(classes, Missing) else classes
-    name = pod.spec.runtime_class_name
-    return next((c.handler for c in known if c.name == name), name if isinstance(classes, Missing) else "")
 
 
 def _failed(gate: NodeGate, effective: Effective, lost: LostHandler) -> Failed:

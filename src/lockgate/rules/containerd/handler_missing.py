@@ -7,56 +7,33 @@ GPUs go too. For some seconds during an installation it is normal.
 Fix: see the toolkit pod of the node; it writes the handler into the runtime's configuration and restarts it.
 """
 
-import re
-
 from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.seen import event, listed, pod_ref
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_two import GateTwo, NodeGate
-from lockgate.model.facts import Events, Missing, RuntimeClasses
+from lockgate.diagnosis.views.handler import NeededHandler
+from lockgate.model.facts import Missing, RuntimeClasses
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Event, Pod
-
-# containerd 1.x and 2.x, CRI-O, cri-dockerd, in this order.
-_TEXTS = (
-    re.compile(r'no runtime for "(?P<handler>[^"]*)" is configured'),
-    re.compile(r"failed to find runtime handler (?P<handler>\S+) from runtime list"),
-    re.compile(r'RuntimeHandler "(?P<handler>[^"]*)" not supported'),
-)
 
 
 @rule(codes=("E01",), severity=Severity.BLOCKER, stages=(Stage.CREATING,), asks_gpu=None)
 def handler_missing(
-    pod: Pod, gate_two: GateTwo, pod_events: Events | Missing, runtime_classes: RuntimeClasses | Missing
+    pod: Pod, gate_two: GateTwo, handler: NeededHandler, runtime_classes: RuntimeClasses | Missing
 ) -> Failed | Passed | Skipped | None:
-    said = None if isinstance(pod_events, Missing) else _last_said(pod_events)
-    asked = said[1] if said else _handler(pod, runtime_classes)
-    if not asked:
+    if not handler.name:
         return None
     gate = gate_two.on(pod.spec.node_name)
-    if gate.loaded is None and said is None:
+    if handler.refused is None and gate.loaded is None:
         return Skipped(f"what handlers {pod.spec.node_name} has loaded is not known", gate_two.how)
-    if said is None and gate.loaded is not None and asked in gate.loaded.names:
-        return Passed(f"handler {asked} is loaded on {pod.spec.node_name}")
-    return _failed(pod, asked, gate, said[0] if said else None, runtime_classes)
-
-
-def _last_said(events: Events) -> tuple[Event, str] | None:
-    for seen in reversed(events):
-        found = next((m for text in _TEXTS if (m := text.search(seen.text))), None)
-        if found is not None:
-            return seen, found["handler"]
-    return None
-
-
-def _handler(pod: Pod, classes: RuntimeClasses | Missing) -> str:
-    if not pod.spec.runtime_class_name or isinstance(classes, Missing):
-        return ""
-    return next((c.handler for c in classes if c.name == pod.spec.runtime_class_name), "")
+    if handler.refused is None and gate.loaded is not None and handler.name in gate.loaded.names:
+        return Passed(f"handler {handler.name} is loaded on {pod.spec.node_name}")
+    return _failed(pod, handler.name, gate, handler.refused, runtime_classes)
 
 
 def _failed(pod: Pod, handler: str, gate: NodeGate, said: Event | None, classes: RuntimeClasses | Missing) -> Failed:
-    has = f"it has {listed(gate.loaded.names)}" if gate.loaded else "what it has is not known"
+    loaded = None if gate.loaded is None or handler in gate.loaded.names else gate.loaded.names
+    has = "what it has is not known" if loaded is None else f"it has {listed(loaded)}"
     named = f"RuntimeClass {pod.spec.runtime_class_name}" if pod.spec.runtime_class_name else "The pod"
     return Failed(
         about=f"node/{gate.name}",
@@ -83,7 +60,9 @@ def _evidence(
         own = [c for c in classes if c.name == pod.spec.runtime_class_name]
         found += [Evidence(object=f"runtimeclass/{c.name}", field="handler", value=c.handler) for c in own]
     if gate.loaded:
-        note = f"{handler} is {'there now' if handler in gate.loaded.names else 'not among them'}"
+        note = (
+            f"{handler} is {'there now, or this is out of date' if handler in gate.loaded.names else 'not among them'}"
+        )
         found.append(
             Evidence(object=gate.loaded.place, field=gate.loaded.field, value=", ".join(gate.loaded.names), note=note)
         )

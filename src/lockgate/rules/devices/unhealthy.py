@@ -35,6 +35,7 @@ def _failed(pod: Pod, gate: GateOne, rows: list[GateRow], devices: Devices) -> F
         about=f"node/{row.node}" if len(rows) == 1 else "nodes",
         codes=("C07",) if not row.allocatable else ("C06",),
         summary=f"{row.node} has {row.capacity} {gate.resource}, {row.capacity - row.allocatable} unhealthy{which}.",
+        reach=len(rows),
         evidence=(
             *(_seen(r.node, d) for r in rows for d in devices.unhealthy(r.node)),
             *gate_rows(gate, rows),

@@ -8,12 +8,12 @@ Fix: find out why the plugin's pod does not run or does not register; it takes d
 """
 
 from lockgate.diagnosis.rule import Failed, Passed, rule
-from lockgate.diagnosis.seen import gate_rows, listed
+from lockgate.diagnosis.seen import gate_rows, listed, log_lines
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.devices import Devices
 from lockgate.diagnosis.views.gate_one import GateOne, GateRow, Obstacle
 from lockgate.diagnosis.views.plugin import Plugin, PluginOn, PluginState
-from lockgate.model.facts import Missing
+from lockgate.model.facts import Logs, Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 
@@ -24,12 +24,14 @@ from lockgate.model.objects import Pod
     stages=(Stage.SCHEDULING, Stage.ADMISSION),
     mutes=("kubelet/refused",),
 )
-def plugin_gone(pod: Pod, gate_one: GateOne, plugin: Plugin | Missing, devices: Devices) -> Failed | Passed | None:
+def plugin_gone(
+    pod: Pod, gate_one: GateOne, plugin: Plugin | Missing, devices: Devices, logs: Logs | Missing
+) -> Failed | Passed | None:
     without = gate_one.nearest_with(Obstacle.NO_RESOURCE, Obstacle.GONE)
     # A node that offers other GPU resources has a plugin that serves.
     lost = [r for r in without if (r.known or _is_broken(plugin, r)) and not r.others and not devices.explain(r)]
     if lost:
-        return _failed(gate_one, lost, [_on(plugin, r) for r in lost])
+        return _failed(gate_one, lost, [_on(plugin, r) for r in lost], logs)
     serving = [r.node for r in gate_one.rows if r.allocatable]
     return Passed(f"a plugin serves on {listed(serving)}") if serving else None
 
@@ -42,14 +44,15 @@ def _is_broken(plugin: Plugin | Missing, row: GateRow) -> bool:
     return _on(plugin, row).state in (PluginState.NOT_READY, PluginState.NO_POD)
 
 
-def _failed(gate: GateOne, rows: list[GateRow], judged: list[PluginOn]) -> Failed:
+def _failed(gate: GateOne, rows: list[GateRow], judged: list[PluginOn], logs: Logs | Missing) -> Failed:
     row, on = rows[0], judged[0]
     return Failed(
         about=f"node/{row.node}" if len(rows) == 1 else "nodes",
         codes=_codes(row, on),
         title=_title(row),
         summary=f"{row.node}: {_numbers(row)}. {_plugin(on)}",
-        evidence=(*gate_rows(gate, rows), *(e for j in judged for e in _seen(j))),
+        reach=len(rows),
+        evidence=(*gate_rows(gate, rows), *(e for j in judged for e in (*_seen(j), *log_lines(j.pod, logs)))),
         remedy=tuple(_remedies(on)),
     )
 

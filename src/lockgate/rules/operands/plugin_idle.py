@@ -7,23 +7,14 @@ Fix: read its log. No NVML or no device: the driver or the plugin's own runtime 
 """
 
 from lockgate.diagnosis.rule import Failed, rule
-from lockgate.diagnosis.seen import gate_rows, listed
+from lockgate.diagnosis.seen import gate_rows, listed, log_lines
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.devices import Devices
 from lockgate.diagnosis.views.gate_one import GateOne, GateRow, Obstacle
-from lockgate.diagnosis.views.plugin import Plugin, PluginOn, PluginState
+from lockgate.diagnosis.views.plugin import Plugin, PluginState
 from lockgate.model.facts import Logs, Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
-
-# What NVIDIA's plugin writes when it has nothing to offer (k8s-device-plugin cmd/nvidia-device-plugin, internal/rm).
-_TELLING = (
-    "No devices found",
-    "Incompatible platform detected",
-    "Incompatible strategy detected",
-    "could not load NVML",
-    "Could not register device plugin",
-)
 
 
 @rule(codes=("C02", "C05"), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,))
@@ -36,7 +27,7 @@ def plugin_idle(pod: Pod, gate_one: GateOne, plugin: Plugin, devices: Devices, l
     if not rows:
         return None
     row, on = rows[0], plugin.on(rows[0].node)
-    said = [*_published(row, devices), *_logged(on, logs)]
+    said = [*_published(row, devices), *log_lines(on.pod, logs)]
     namespace, _, name = on.pod.partition("/")
     why = f"it says: {said[0].verbatim}" if said else "its log decides whether it found no GPU or missed the kubelet"
     return Failed(
@@ -45,6 +36,7 @@ def plugin_idle(pod: Pod, gate_one: GateOne, plugin: Plugin, devices: Devices, l
             f"{on.pod} is ready on {listed(r.node for r in rows)}, "
             f"and {gate_one.resource} was never advertised there; {why}."
         ),
+        reach=len(rows),
         evidence=(Evidence(object=f"pod/{on.pod}", field="status", value="Ready"), *said, *gate_rows(gate_one, rows)),
         remedy=(
             Remedy("Read the plugin's log", f"kubectl logs -n {namespace} {name} --tail=50", Risk.NONE),
@@ -58,9 +50,3 @@ def _published(row: GateRow, devices: Devices) -> list[Evidence]:
     if state is None or not state.message:
         return []
     return [Evidence(object=f"gpunodestate/{row.node}", field="status.devices.message", verbatim=state.message)]
-
-
-def _logged(on: PluginOn, logs: Logs | Missing) -> list[Evidence]:
-    own = [log for log in (() if isinstance(logs, Missing) else logs) if f"{log.namespace}/{log.pod}" == on.pod]
-    lines = [(log, line.strip()) for log in own for line in log.text.splitlines() if any(t in line for t in _TELLING)]
-    return [Evidence(object=f"log of {log.pod}/{log.container}", verbatim=line[:500]) for log, line in lines[-2:]]

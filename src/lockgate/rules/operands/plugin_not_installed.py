@@ -35,6 +35,7 @@ def plugin_not_installed(
     return Failed(
         about="daemonsets",
         summary=f"{listed(r.node for r in rows)} have GPUs, and no DaemonSet runs a device plugin; {why}.",
+        reach=len(rows),
         evidence=(
             *(
                 Evidence(object=f"clusterpolicy/{p.name}", field="spec.devicePlugin.enabled", value="false")

@@ -51,6 +51,7 @@ def _failed(gate: GateOne, rows: list[GateRow], judged: list[PluginOn], nodes: d
         about=f"node/{first.node}" if len(rows) == 1 else "nodes",
         codes=_codes(first, nodes[first.node]),
         summary=f"{desired}: {_why(first)} ({listed(j.node for j in judged)}). {gate.resource} is {_offered(rows[0])}.",
+        reach=len(rows),
         evidence=(
             Evidence(
                 object=f"daemonset/{first.daemon_set}", field="status.desiredNumberScheduled", value=str(first.desired)

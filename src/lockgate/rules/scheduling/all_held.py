@@ -45,6 +45,7 @@ def _failed(pod: Pod, gate: GateOne, left: int) -> Failed:
             f"It asks for {gate.asked}; of {many}, {healthy - left} are requested by "
             f"{listed(h.pod for h in holders)}, {left} left."
         ),
+        reach=len(rows),
         evidence=(
             asked(pod, gate.resource, gate.asked),
             *gate_rows(gate, rows),

@@ -32,6 +32,7 @@ def _failed(pod: Pod, rows: tuple[GateRow, ...], nodes: dict[str, Node]) -> Fail
     return Failed(
         about=f"node/{rows[0].node}" if len(rows) == 1 else "nodes",
         summary=f"{listed(row.node for row in rows)}: no new pods are placed there.{why}",
+        reach=len(rows),
         evidence=(*(e for row in rows for e in _seen(row, upgrades[row.node])), *some(scheduler_word(pod))),
         remedy=tuple(_remedy(row.node, upgrades[row.node]) for row in rows[:3]),
     )

@@ -36,6 +36,7 @@ def _failed(pod: Pod, gate: GateOne, rows: list[GateRow], left: int) -> Failed:
     return Failed(
         about="nodes",
         summary=f"It asks for {gate.asked} on one node; {left} are free: {spread}.{limit}",
+        reach=len(rows),
         evidence=(asked(pod, gate.resource, gate.asked), *gate_rows(gate, rows), *some(scheduler_word(pod))),
         remedy=_never_fits(largest) if never else _make_room(gate, rows),
     )

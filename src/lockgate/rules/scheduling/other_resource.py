@@ -36,6 +36,7 @@ def _failed(pod: Pod, resource: str, rows: tuple[GateRow, ...]) -> Failed:
         about="nodes" if len(rows) > 1 else f"node/{first_row.node}",
         title=f"The GPU nodes have too little {what}",
         summary=f"It asks for {_amount(first, first.requested)} {first.resource}; {first_row.node} has {_left(first)}.",
+        reach=len(rows),
         evidence=(*(_seen(row, s) for row, s in short), *_gpus(resource, rows), *some(scheduler_word(pod))),
         remedy=(_remedy(first_row.node, first),),
     )

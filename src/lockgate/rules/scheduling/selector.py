@@ -32,6 +32,7 @@ def _failed(pod: Pod, rows: tuple[GateRow, ...]) -> Failed:
     return Failed(
         about=pod_ref(pod),
         summary=f"It selects {_wanted(nearest)}; {nearest.node} is nearest, with {_has(miss)}.",
+        reach=len(rows),
         evidence=(
             *(Evidence(object=pod_ref(pod), field=_field(pod, m), value=m.wanted) for m in nearest.misses),
             *(_seen(row, m) for row in rows for m in row.misses),

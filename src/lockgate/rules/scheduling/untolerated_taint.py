@@ -34,6 +34,7 @@ def _failed(pod: Pod, rows: tuple[GateRow, ...]) -> Failed:
         about=f"node/{rows[0].node}" if len(rows) == 1 else "nodes",
         codes=("B04",) if len(sick) == len(taints) else ("B01",),
         summary=f"The pod does not tolerate {listed(map(taint_text, taints))} of {where}.",
+        reach=len(rows),
         evidence=(
             *(_taint_seen(row, t) for row in rows for t in row.taints),
             Evidence(object=pod_ref(pod), field="spec.tolerations", value=_tolerations(pod)),

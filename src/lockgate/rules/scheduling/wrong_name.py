@@ -25,6 +25,7 @@ def wrong_name(pod: Pod, gate_one: GateOne) -> Failed | None:
         about="nodes" if len(rows) > 1 else f"node/{rows[0].node}",
         codes=("C13",) if any(_name(o) == names.GPU_SHARED for o in offered) else ("C11",),
         summary=f"It asks for {gate_one.resource}; {rows[0].node} advertises {listed(rows[0].others)}.",
+        reach=len(rows),
         evidence=(asked(pod, gate_one.resource, gate_one.asked), *gate_rows(gate_one, rows), *map(_seen, rows)),
         remedy=(Remedy(f"Ask for {_name(offered[0])} instead of {gate_one.resource}", "", Risk.LOW),),
     )

@@ -1,0 +1,38 @@
+"""The runtime handler that a pod needs on its node: what the kubelet said of it, else what its RuntimeClass names."""
+
+import re
+
+import msgspec
+
+from lockgate.model.facts import Events, Missing, RuntimeClasses
+from lockgate.model.objects import Event, Pod
+
+# containerd 1.x and 2.x, CRI-O, cri-dockerd, in this order.
+_TEXTS = (
+    re.compile(r'no runtime for "(?P<handler>[^"]*)" is configured'),
+    re.compile(r"failed to find runtime handler (?P<handler>\S+) from runtime list"),
+    re.compile(r'RuntimeHandler "(?P<handler>[^"]*)" not supported'),
+)
+
+
+class NeededHandler(msgspec.Struct, frozen=True):
+    """The handler's name, "" when the pod names none; `refused` is the event that says that the node lacks it."""
+
+    name: str
+    refused: Event | None = None
+
+
+def handler(pod: Pod, pod_events: Events | Missing, runtime_classes: RuntimeClasses | Missing) -> NeededHandler:
+    """What the newest event says comes first: it is the node's own word, whatever was published before."""
+    for seen in reversed(() if isinstance(pod_events, Missing) else pod_events):
+        found = next((m for text in _TEXTS if (m := text.search(seen.text))), None)
+        if found is not None:
+            return NeededHandler(found["handler"], seen)
+    return NeededHandler(_named(pod, runtime_classes))
+
+
+def _named(pod: Pod, classes: RuntimeClasses | Missing) -> str:
+    name = pod.spec.runtime_class_name
+    if not name or isinstance(classes, Missing):
+        return ""
+    return next((c.handler for c in classes if c.name == name), "")
