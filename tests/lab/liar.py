@@ -1,6 +1,7 @@
 """A server on the simulator's socket that lies: half truths that lead a program on, garbage, a slammed door."""
 
 import asyncio
+import itertools
 import random
 import socketserver
 import threading
@@ -48,15 +49,17 @@ TOKENS = (
 
 @contextmanager
 def lying_on(path: Path, seed: int) -> Iterator[None]:
-    """Answer on the socket until the context ends: the truth about two GPUs, most of the time."""
+    """Answer on the socket until the context ends: greetings honestly, the rest most of the time."""
+    connections = itertools.count()
     machine = Machine(new_driver(parse_boards("A100-40GB,H100-80GB")))
 
     class Liar(socketserver.StreamRequestHandler):
         def handle(self) -> None:
-            generator, session = random.Random(f"{seed}/{threading.get_ident()}"), Session()
+            generator, session = random.Random(f"{seed}/{next(connections)}"), Session()
             try:
                 while line := self.rfile.readline():
-                    reply = _bend(generator, asyncio.run(reply_to(machine, session, line)))
+                    truth = asyncio.run(reply_to(machine, session, line))
+                    reply = truth if line.startswith(b"hello") else _bend(generator, truth)
                     self.wfile.write(reply)
                     if not reply.endswith(b"\n"):
                         return

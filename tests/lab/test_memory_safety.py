@@ -2,6 +2,7 @@
 
 import os
 import re
+import socket
 import subprocess
 from pathlib import Path
 
@@ -50,9 +51,9 @@ def test_the_libraries_hold_against_every_call(storm: Path, machine: SimulatedMa
 def test_the_libraries_hold_against_a_lying_simulator(
     storm: Path, short_path: Path, machine: SimulatedMachine, seed: int
 ) -> None:
-    socket = short_path / "liar"
-    with lying_on(socket, seed):
-        assert _run(storm, {**machine.variables, "LOCKGATE_SIMULATOR_SOCKET": str(socket)}, 2) > 500
+    path = short_path / "liar"
+    with lying_on(path, seed):
+        assert _run(storm, {**machine.variables, "LOCKGATE_SIMULATOR_SOCKET": str(path)}, 2) > 300
 
 
 @pytest.fixture(scope="module")
@@ -78,14 +79,31 @@ def sanitized_smi(cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
 def test_nvidia_smi_holds_against_a_lying_simulator(
     sanitized_smi: Path, short_path: Path, machine: SimulatedMachine, arguments: tuple[str, ...]
 ) -> None:
-    socket = short_path / "liar"
-    environment = {**machine.environment, "LOCKGATE_SIMULATOR_SOCKET": str(socket)}
+    path = short_path / "liar"
+    environment = {**machine.environment, "LOCKGATE_SIMULATOR_SOCKET": str(path)}
     for seed in range(4):
-        with lying_on(socket, seed):
+        with lying_on(path, seed):
             command = [sanitized_smi, *arguments]
             done = subprocess.run(
                 command, env=environment, capture_output=True, text=True, errors="replace", timeout=60
             )
         assert done.stderr == ""
         assert done.returncode >= 0
-        socket.unlink()
+        path.unlink()
+
+
+@pytest.mark.parametrize("greeting", [b"", b"\n", b"0 0\n", b"-1\n", b"99999999999\n", b"'\n", b"\x00\n", b"0"])
+def test_a_strange_greeting_is_no_driver(short_path: Path, machine: SimulatedMachine, greeting: bytes) -> None:
+    path = short_path / "strange"
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+        server.listen()
+        server.settimeout(10)
+        command = [machine.nvidia_smi, "-L"]
+        environment = {**machine.environment, "LOCKGATE_SIMULATOR_SOCKET": str(path)}
+        with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as process:
+            client, _ = server.accept()
+            client.recv(1000)
+            client.sendall(greeting)
+            client.close()
+    assert process.returncode == 9

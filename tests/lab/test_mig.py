@@ -170,6 +170,12 @@ def test_a_gpu_in_use_changes_its_mode_later(nvml: ModuleType, machine: Simulate
 
     assert nvml.nvmlDeviceSetMigMode(handle, 1) == nvml.NVML_ERROR_IN_USE
     assert nvml.nvmlDeviceGetMigMode(handle) == [0, 1]
+    with pytest.raises(ValueError, match="GPU 0: in use by process 4711"):
+        machine.control.reset(0)
+
+    machine.control.set(0, processes=[])
+    machine.control.reset(0)
+    assert nvml.nvmlDeviceGetMigMode(handle) == [1, 1]
 
 
 def test_what_mig_hides_is_not_supported(nvml: ModuleType) -> None:

@@ -11,7 +11,7 @@ import msgspec
 
 from lockgate.lab.codes import Event
 from lockgate.lab.machine import GpuEvent, Machine
-from lockgate.lab.state import Gpu, edit_gpu
+from lockgate.lab.state import Gpu, edit_gpu, reset_gpu
 
 
 def run_command(machine: Machine, line: bytes) -> bytes:
@@ -61,6 +61,12 @@ def _lose(machine: Machine, *, gpu: int | str, xid: int = 79) -> Any:
     return heard
 
 
+def _reset(machine: Machine, *, gpu: int | str) -> Any:
+    changed = reset_gpu(find_gpu(machine, gpu))
+    machine.change_gpu(changed)
+    return msgspec.to_builtins(changed)
+
+
 def find_gpu(machine: Machine, wanted: int | str) -> Gpu:
     """The GPU with this minor number, UUID or PCI bus id."""
     for gpu in machine.driver.gpus:
@@ -76,4 +82,5 @@ VERBS: Final[dict[str, Callable[..., Any]]] = {
     "driver": _driver,
     "event": _event,
     "lose": _lose,
+    "reset": _reset,
 }

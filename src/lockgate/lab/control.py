@@ -47,8 +47,12 @@ class Control:
         return int(self._ask("lose", gpu=gpu, xid=xid))
 
     def restore(self, gpu: int | str) -> Gpu:
-        """The GPU is back, as after a reset."""
+        """The GPU is back on the bus, whatever it was doing."""
         return self.set(gpu, lost=False, reset_required=False, recovery_action=0)
+
+    def reset(self, gpu: int | str) -> Gpu:
+        """Reset the GPU: pending modes and repairs take effect. ValueError while a process holds it."""
+        return msgspec.convert(self._ask("reset", gpu=gpu), Gpu)
 
     def unload_driver(self) -> None:
         """Every call answers DRIVER_NOT_LOADED."""

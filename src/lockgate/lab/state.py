@@ -200,6 +200,26 @@ def edit_gpu(gpu: Gpu, fields: dict[str, Any]) -> Gpu:
         raise ValueError(f"GPU {gpu.minor}: {error}") from error
 
 
+def reset_gpu(gpu: Gpu) -> Gpu:
+    """The GPU after `nvidia-smi --gpu-reset`: back on the bus, pending modes and repairs in force.
+
+    ValueError names the processes that keep it from being reset.
+    """
+    if gpu.processes:
+        holders = ", ".join(str(process.pid) for process in gpu.processes)
+        raise ValueError(f"GPU {gpu.minor}: in use by process {holders}")
+    return msgspec.structs.replace(
+        gpu,
+        lost=False,
+        reset_required=False,
+        recovery_action=0,
+        mig_mode=gpu.mig_pending,
+        gpu_instances=gpu.gpu_instances if gpu.mig_mode == gpu.mig_pending else (),
+        ecc=msgspec.structs.replace(gpu.ecc, enabled=gpu.ecc.pending, volatile_corrected=0, volatile_uncorrected=0),
+        repairs=msgspec.structs.replace(gpu.repairs, pending=False),
+    )
+
+
 def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     merged = dict(old)
     for key, value in new.items():
