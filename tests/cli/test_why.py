@@ -1,0 +1,193 @@
+"""The command as a user runs it: exit codes, streams, colours, width, JSON by its schema, start-up."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+BUNDLES = Path(__file__).parents[1] / "bundles"
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs/reference/diagnosis.v1alpha1.schema.json").read_text())
+ASKS = [
+    (path.with_suffix(".tgz"), case["ask"], case.get("namespace", "default"), case["exit"])
+    for path in sorted(BUNDLES.glob("*.yaml"))
+    for case in yaml.safe_load(path.read_text())["cases"]
+]
+
+
+def run(
+    *arguments: str, env: dict[str, str] | None = None, stdin: bytes | None = None
+) -> subprocess.CompletedProcess[str]:
+    """`lockgate ARGUMENTS` without anything of the caller's environment that could matter."""
+    clean = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "TERM", "KUBECONFIG", "COLUMNS")}
+    return subprocess.run(
+        [sys.executable, "-m", "lockgate.cli.main", *arguments],
+        env=clean | (env or {}),
+        input=None if stdin is None else stdin.decode(),
+        stdin=subprocess.DEVNULL if stdin is None else None,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_the_exit_code_is_the_verdict_and_text_goes_to_stdout_only() -> None:
+    healthy = run("why", "train", "--from", str(BUNDLES / "healthy.tgz"))
+    broken = run("why", "pod/late", "-n", "default", "--from", str(BUNDLES / "all-held.tgz"))
+    assert (healthy.returncode, broken.returncode) == (0, 3)
+    assert healthy.stdout.startswith("HEALTHY  pod/train in default")
+    assert broken.stdout.startswith("BROKEN  pod/late in default: Every GPU is held")
+    assert (healthy.stderr, broken.stderr) == ("", "")
+
+
+@pytest.mark.parametrize(("bundle", "ask", "namespace", "code"), ASKS, ids=lambda v: getattr(v, "stem", str(v)))
+def test_every_answer_fits_100_columns_and_its_json_fits_the_schema(
+    bundle: Path, ask: str, namespace: str, code: int
+) -> None:
+    text = run("why", ask, "-n", namespace, "--from", str(bundle))
+    report = run("why", ask, "-n", namespace, "--from", str(bundle), "-o", "json")
+    assert (text.returncode, report.returncode) == (code, code)
+    assert max(len(line) for line in text.stdout.splitlines()) <= 100
+    assert "\x1b" not in text.stdout
+    document = json.loads(report.stdout)
+    assert violations(document, SCHEMA) == []
+    assert (document["apiVersion"], document["kind"]) == ("lockgate.dev/v1alpha1", "Diagnosis")
+
+
+def test_the_schema_test_notices_what_does_not_fit() -> None:
+    document = json.loads(run("why", "late", "--from", str(BUNDLES / "all-held.tgz"), "-o", "json").stdout)
+    assert violations(document | {"verdict": "fine"}, SCHEMA) == ["$.verdict: not one of the allowed values"]
+    assert violations(document | {"extra": 1}, SCHEMA) == ["$: unknown extra"]
+    del document["findings"][0]["title"]
+    assert violations(document, SCHEMA) == ["$.findings[0]: lacks title"]
+
+
+def violations(value: Any, schema: dict[str, Any], at: str = "$") -> list[str]:
+    """What of a document breaks the part of JSON Schema that our schema uses."""
+    if "$ref" in schema:
+        return violations(value, SCHEMA["$defs"][schema["$ref"].rpartition("/")[2]], at)
+    if "anyOf" in schema:
+        return min((violations(value, option, at) for option in schema["anyOf"]), key=len)
+    if "enum" in schema:
+        return [] if value in schema["enum"] else [f"{at}: not one of the allowed values"]
+    types = {"object": dict, "array": list, "string": str, "integer": int, "boolean": bool, "null": type(None)}
+    if not isinstance(value, types[schema["type"]]):
+        return [f"{at}: not of type {schema['type']}"]
+    if isinstance(value, list):
+        return [v for i, item in enumerate(value) for v in violations(item, schema["items"], f"{at}[{i}]")]
+    return _object_violations(value, schema, at) if isinstance(value, dict) else []
+
+
+def _object_violations(value: dict[str, Any], schema: dict[str, Any], at: str) -> list[str]:
+    known = schema["properties"]
+    found = [f"{at}: lacks {name}" for name in schema.get("required", []) if name not in value]
+    if schema.get("additionalProperties") is False:
+        found += [f"{at}: unknown {name}" for name in value if name not in known]
+    return found + [v for n, item in value.items() if n in known for v in violations(item, known[n], f"{at}.{n}")]
+
+
+def test_colours_are_for_terminals_and_no_color_forbids_them() -> None:
+    command = f"{sys.executable} -m lockgate.cli.main why late --from {BUNDLES / 'all-held.tgz'}"
+
+    def on_a_terminal(prefix: str = "", suffix: str = "") -> str:
+        script = ["script", "-qec", f"{prefix}{command}{suffix}", "/dev/null"]
+        return subprocess.run(script, capture_output=True, text=True, timeout=60, check=False, env=_terminal()).stdout
+
+    if not Path("/usr/bin/script").exists():
+        pytest.skip("needs the program `script` to make a terminal")
+    assert "\x1b[1;31mBROKEN" in on_a_terminal()
+    assert "\x1b[" not in on_a_terminal(prefix="NO_COLOR=1 ")
+    assert "\x1b[" not in on_a_terminal(suffix=" --no-color")
+
+
+def _terminal() -> dict[str, str]:
+    return {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | {"TERM": "xterm"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ((), "usage"),
+        (("wyh", "x"), 'did you mean "why"?'),
+        (("why",), "TARGET"),
+        (("why", "x", "-o", "xml"), "invalid choice"),
+        (("why", "deplyo/x", "--from", "."), 'did you mean "deploy"?'),
+        (("why", "trian", "--from", str(BUNDLES / "healthy.tgz")), "did you mean train?"),
+        (("why", "train", "-n", "ml", "--from", str(BUNDLES / "healthy.tgz")), "exists in namespace default"),
+        (("why", "x", "--request-timeout", "soon"), "is no duration"),
+    ],
+)
+def test_bad_usage_ends_with_2_and_says_what_would_do(arguments: tuple[str, ...], says: str) -> None:
+    result = run(*arguments)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert says in result.stderr
+
+
+def test_an_unreachable_cluster_ends_with_1_and_one_line(tmp_path: Path) -> None:
+    config = {
+        "current-context": "c",
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+        "clusters": [{"name": "c", "cluster": {"server": "http://127.0.0.1:9"}}],
+        "users": [{"name": "u", "user": {}}],
+    }
+    (tmp_path / "config").write_text(yaml.safe_dump(config))
+    result = run("why", "x", "--kubeconfig", str(tmp_path / "config"), "--request-timeout", "2s")
+    assert (result.returncode, result.stdout, result.stderr.count("\n")) == (1, "", 1), result.stderr
+    assert "127.0.0.1:9" in result.stderr
+
+
+def test_a_missing_kubeconfig_ends_with_1_and_names_it(tmp_path: Path) -> None:
+    result = run("why", "x", "--kubeconfig", str(tmp_path / "absent"))
+    assert (result.returncode, result.stderr.count("\n")) == (1, 1), result.stderr
+    assert "absent" in result.stderr
+
+
+def test_pasted_text_is_read_from_standard_input() -> None:
+    text = b"""Name:         x
+Namespace:    default
+Node:         <none>
+Status:       Pending
+Containers:
+  main:
+    Image:      app
+    Limits:
+      nvidia.com/gpu:  1
+Events:
+  Type     Reason            Age   From               Message
+  ----     ------            ----  ----               -------
+  Warning  FailedScheduling  5s    default-scheduler  0/3 nodes are available: 3 Insufficient nvidia.com/gpu.
+"""
+    result = run("why", "x", "--from", "-", stdin=text)
+    assert result.returncode == 4
+    assert result.stdout.startswith("WARNING") or result.stdout.startswith("UNKNOWN")
+    assert "3 Insufficient nvidia.com/gpu" in result.stdout
+    assert "kubectl get nodes -A -o json" in result.stdout
+    assert "scheduling/all-held" in result.stdout.partition("Not checked")[2]
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    command = f"{sys.executable} -m lockgate.cli.main why late --from {BUNDLES / 'all-held.tgz'} | head -1"
+    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+    assert result.stderr == ""
+
+
+def test_help_is_there_at_once() -> None:
+    """A budget of 0.10 s, on a machine that may be busy: the best of some tries; and what it must not import."""
+
+    def seconds() -> float:
+        started = time.perf_counter()
+        assert run("--help").returncode == 0
+        return time.perf_counter() - started
+
+    assert min(seconds() for _ in range(7)) < 0.2
+    code = "import sys; from lockgate.cli.main import main\ntry: main(['why', '--help'])\nexcept SystemExit: pass\n"
+    code += "print(sorted({'asyncio', 'ssl', 'msgspec', 'yaml', 'rich', 'httpx2'} & set(sys.modules)), file=sys.stderr)"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert result.stderr.strip() == "[]"
+    assert "examples:" in result.stdout
