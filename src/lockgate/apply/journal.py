@@ -83,5 +83,5 @@ def _put(path: Path, content: bytes | None, checkpoint: Checkpoint) -> None:
 def _read(path: Path) -> bytes | None:
     try:
         return path.read_bytes()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None

@@ -21,8 +21,11 @@ def cache() -> Path:
 @pytest.fixture
 def machine(cache: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[SimulatedMachine]:
     """Two A100, or what the test's parameter says; visible to this process and those that it starts."""
-    with tempfile.TemporaryDirectory(prefix="val-") as folder:
-        with simulated_machine(Path(folder), cache, gpus=getattr(request, "param", "2xA100-40GB")) as running:
-            for name, value in running.variables.items():
-                monkeypatch.setenv(name, value)
-            yield running
+    gpus = getattr(request, "param", "2xA100-40GB")
+    with (
+        tempfile.TemporaryDirectory(prefix="val-") as folder,
+        simulated_machine(Path(folder), cache, gpus=gpus) as running,
+    ):
+        for name, value in running.variables.items():
+            monkeypatch.setenv(name, value)
+        yield running
