@@ -38,3 +38,13 @@ def _describe(device: PluginDevice, sharing: Sharing, health: Health, blocked: s
 
 def _replicas(devices: Iterable[PluginDevice], sharing: Sharing) -> int:
     return max((sharing.of(device.resource).replicas for device in devices), default=1)
+
+
+def health_changes(before: DevicesState, now: DevicesState) -> list[str]:
+    """A line for each device whose health, or the reason for it, is another one."""
+    known = {device.uuid: device for device in before.devices}
+    return [
+        f"{device.resource} {device.index} ({device.uuid}): {device.reason or 'healthy again'}"
+        for device in now.devices
+        if device.reason != (known[device.uuid].reason if device.uuid in known else "")
+    ]
