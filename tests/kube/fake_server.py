@@ -61,8 +61,8 @@ class FakeServer:
                 if answer.cut:
                     break
                 await _write(writer, answer)
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            pass  # the client went, or the test ended: asyncio would print a cancelled handler
         finally:
             self.open.discard(writer)
             writer.close()

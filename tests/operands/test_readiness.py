@@ -97,7 +97,7 @@ def test_a_label_left_at_paused_is_noted() -> None:
 
 
 def test_the_kill_switch_is_named() -> None:
-    found = judged(daemonset(0), node("a", nvidia_com__gpu_deploy_operands="false"))
+    found = judged(daemonset(0), node("a", {"nvidia.com/gpu.deploy.operands": "false"}))
     assert "a: nvidia.com/gpu.deploy.operands=false" in found.message
 
 

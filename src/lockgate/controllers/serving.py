@@ -1,5 +1,6 @@
 """The operator's HTTP: `/healthz` and `/readyz` on one port, `/metrics` on another."""
 
+import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -24,9 +25,15 @@ class _Server(uvicorn.Server):
 async def serve(app: Starlette, address: tuple[str, int]) -> None:
     """Serve until cancelled. Raises SystemExit when the port is taken."""
     host, port = address
-    await _Server(
-        uvicorn.Config(app, host=host, port=port, lifespan="off", log_level="warning", access_log=False)
-    ).serve()
+    config = uvicorn.Config(app, host=host, port=port, lifespan="off", log_level="warning", access_log=False)
+    server = _Server(config)
+    serving = asyncio.create_task(server.serve())
+    try:
+        await asyncio.shield(serving)
+    except asyncio.CancelledError:
+        server.should_exit = True  # closes its sockets; a cancelled server would leave them open
+        await serving
+        raise
 
 
 def health_app(missing: Readiness) -> Starlette:
