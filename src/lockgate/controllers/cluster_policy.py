@@ -130,7 +130,7 @@ class ClusterPolicies:
             return
         self._told[policy.metadata.uid] = said
         log.info("ClusterPolicy %s: %s: %s", policy.name, state.state, summary.message)
-        if state.state != "ready" and _reasons(state) <= {"Progressing", "NotCreated"}:
+        if _is_on_its_way(state):
             return
         kind: Literal["Normal", "Warning"] = "Normal" if state.state == "ready" else "Warning"
         await self._world.events.record(reference(policy), kind, summary.reason, summary.message)
@@ -174,6 +174,12 @@ def _no(kind: str, reason: str, message: str) -> Condition:
 def _reasons(state: PolicyState) -> set[str]:
     pair = (policy_state.READY, policy_state.ERROR)
     return {c.reason for c in state.conditions if c.status != "True" and c.type not in pair}
+
+
+def _is_on_its_way(state: PolicyState) -> bool:
+    """Whether nothing is wrong but that pods are not ready yet: no reason for an Event."""
+    reasons = _reasons(state)
+    return bool(reasons) and reasons <= {"Progressing", "NotCreated"}
 
 
 def _full(condition: Condition) -> dict[str, object]:
