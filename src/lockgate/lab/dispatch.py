@@ -4,14 +4,26 @@ import inspect
 import logging
 from collections.abc import Sequence
 
-from lockgate.lab.answers import cuda, device, events, health, links, mig, processes, system
+from lockgate.lab.answers import (
+    compute_instances,
+    cuda,
+    device,
+    events,
+    gpu_instances,
+    health,
+    links,
+    mig,
+    power,
+    processes,
+    system,
+)
 from lockgate.lab.answers.registry import ANSWERS, Call, parse_arguments
 from lockgate.lab.codes import CudaError, NvmlError, Return
 from lockgate.lab.machine import Machine, Session
 from lockgate.lab.wire import PROTOCOL, MalformedError, Token, parse_request, render_reply
 
 # Importing them enters their functions in the table.
-AREAS = (cuda, device, events, health, links, mig, processes, system)
+AREAS = (compute_instances, cuda, device, events, gpu_instances, health, links, mig, power, processes, system)
 
 _log = logging.getLogger(__name__)
 

@@ -99,3 +99,10 @@ def _check_active(target: Target, link: int) -> None:
     _check_link(target, link)
     if link in target.gpu.nvlinks_down:
         raise NvmlError(Return.NOT_SUPPORTED)
+
+
+@answers("nvmlDeviceGetPcieThroughput", "gu")
+def _pcie_throughput(call: Call, target: Target, counter: int) -> Values:
+    if counter > 1:
+        raise NvmlError(Return.INVALID_ARGUMENT)
+    return ((target.gpu.pcie_tx, target.gpu.pcie_rx)[counter],)

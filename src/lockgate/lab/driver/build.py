@@ -40,11 +40,14 @@ class Product(NamedTuple):
         return ".so." in self.name
 
 
+# What every library needs to ask the simulator.
+_CLIENT: Final = ("line.c", "connection.c", "socket_place.c", "device_nodes.c")
+
 PRODUCTS: Final = (
     Product(
         "libnvidia-ml.so.1",
         (
-            "line.c",
+            *_CLIENT,
             "nvml_call.c",
             "nvml_system.c",
             "nvml_device.c",
@@ -57,8 +60,8 @@ PRODUCTS: Final = (
         ),
         (),
     ),
-    Product("libcuda.so.1", ("line.c", "cuda.c"), ()),
-    Product("nvidia-smi", ("smi.c", "smi_table.c", "smi_query.c", "smi_report.c"), ("-ldl",)),
+    Product("libcuda.so.1", (*_CLIENT, "cuda.c", "cuda_memory.c", "cuda_kernel.c"), ()),
+    Product("nvidia-smi", ("smi.c", "smi_table.c", "smi_query.c", "smi_fields.c", "smi_report.c"), ("-ldl",)),
     Product("cuda-vectoradd", ("cuda_vectoradd.c",), ("-ldl", "-lm")),
 )
 

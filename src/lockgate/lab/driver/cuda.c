@@ -1,7 +1,7 @@
-/* libcuda.so.1: devices and accounting in the simulator, the bytes of device memory in this process. */
-#define _DEFAULT_SOURCE
+/* libcuda.so.1: start-up and devices. */
+#define _POSIX_C_SOURCE 200809L
 
-#include "cuda.h"
+#include "cuda_call.h"
 
 #include "line.h"
 
@@ -10,31 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the lists below */
 static struct connection connection = CONNECTION_CLOSED;
 static atomic_bool initialized;
-
-struct CUctx_st {
-    struct CUctx_st *next;
-    CUdevice device;
-    unsigned long long number; /* of the simulator, for what the context itself holds */
-};
-
-struct memory {
-    struct memory *next;
-    struct CUctx_st *context;
-    unsigned long long number;
-    unsigned char *bytes;
-    size_t size;
-};
-
-static struct CUctx_st *contexts;
-static struct memory *memories;
-static _Thread_local struct CUctx_st *current;
-
-/* ---- asking the simulator ---- */
 
 static CUresult ask(struct request *request, struct reply *reply)
 {
@@ -47,9 +25,7 @@ static CUresult ask(struct request *request, struct reply *reply)
     return (CUresult)reply->code;
 }
 
-/* A call with up to two numbers in and up to two numbers out. */
-static CUresult ask_numbers(const char *function, const unsigned long long *in, int ins, unsigned long long *out,
-                            int outs)
+CUresult cuda_ask(const char *function, const unsigned long long *in, int ins, unsigned long long *out, int outs)
 {
     struct request request;
     struct reply reply;
@@ -66,13 +42,13 @@ static CUresult ask_numbers(const char *function, const unsigned long long *in, 
     return result;
 }
 
-static CUresult ask_device(const char *function, CUdevice device, unsigned long long *out, int outs)
+CUresult cuda_ask_device(const char *function, CUdevice device, unsigned long long *out, int outs)
 {
     if (!initialized)
         return CUDA_ERROR_NOT_INITIALIZED;
     if (device < 0)
         return CUDA_ERROR_INVALID_DEVICE;
-    return ask_numbers(function, &(unsigned long long){ (unsigned)device }, 1, out, outs);
+    return cuda_ask(function, &(unsigned long long){ (unsigned)device }, 1, out, outs);
 }
 
 static CUresult ask_device_text(const char *function, CUdevice device, char *to, size_t size)
@@ -112,7 +88,7 @@ CUresult cuInit(unsigned int flags)
     int code = connection_open(&connection);
     CUresult result = code < 0 ? CUDA_ERROR_NO_DEVICE : (CUresult)code;
     if (result == CUDA_SUCCESS)
-        result = ask_numbers("cuInit", NULL, 0, NULL, 0);
+        result = cuda_ask("cuInit", NULL, 0, NULL, 0);
     initialized = result == CUDA_SUCCESS;
     return result;
 }
@@ -180,7 +156,7 @@ CUresult cuDeviceGetCount(int *count)
         return CUDA_ERROR_INVALID_VALUE;
     if (!initialized)
         return CUDA_ERROR_NOT_INITIALIZED;
-    CUresult result = ask_numbers("cuDeviceGetCount", NULL, 0, &value, 1);
+    CUresult result = cuda_ask("cuDeviceGetCount", NULL, 0, &value, 1);
     if (result == CUDA_SUCCESS)
         *count = (int)value;
     return result;
@@ -242,7 +218,7 @@ CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
     unsigned long long value;
     if (!bytes)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult result = ask_device("cuDeviceTotalMem_v2", device, &value, 1);
+    CUresult result = cuda_ask_device("cuDeviceTotalMem_v2", device, &value, 1);
     if (result == CUDA_SUCCESS)
         *bytes = value;
     return result;
@@ -257,254 +233,9 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
         return CUDA_ERROR_NOT_INITIALIZED;
     if (device < 0)
         return CUDA_ERROR_INVALID_DEVICE;
-    CUresult result = ask_numbers("cuDeviceGetAttribute",
+    CUresult result = cuda_ask("cuDeviceGetAttribute",
                                   (unsigned long long[]){ (unsigned)attribute, (unsigned)device }, 2, &answer, 1);
     if (result == CUDA_SUCCESS)
         *value = (int)answer;
     return result;
-}
-
-/* ---- contexts ---- */
-
-static bool known(const struct CUctx_st *context)
-{
-    struct CUctx_st *each = contexts;
-    while (each && each != context)
-        each = each->next;
-    return each != NULL;
-}
-
-CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device)
-{
-    unsigned long long number;
-    (void)flags; /* how a waiting thread waits */
-    if (!context)
-        return CUDA_ERROR_INVALID_VALUE;
-    CUresult result = ask_device("cuCtxCreate_v2", device, &number, 1);
-    if (result != CUDA_SUCCESS)
-        return result;
-    struct CUctx_st *created = malloc(sizeof(*created));
-    if (!created)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    pthread_mutex_lock(&lock);
-    *created = (struct CUctx_st){ .next = contexts, .device = device, .number = number };
-    contexts = created;
-    pthread_mutex_unlock(&lock);
-    *context = current = created;
-    return CUDA_SUCCESS;
-}
-
-static void release(unsigned long long number)
-{
-    (void)ask_numbers("cuMemFree_v2", &number, 1, NULL, 0);
-}
-
-static void free_memory(struct memory **link)
-{
-    struct memory *gone = *link;
-    *link = gone->next;
-    release(gone->number);
-    munmap(gone->bytes, gone->size);
-    free(gone);
-}
-
-CUresult cuCtxDestroy_v2(CUcontext context)
-{
-    pthread_mutex_lock(&lock);
-    struct CUctx_st **link = &contexts;
-    while (*link && *link != context)
-        link = &(*link)->next;
-    if (!*link) {
-        pthread_mutex_unlock(&lock);
-        return CUDA_ERROR_INVALID_CONTEXT;
-    }
-    *link = context->next;
-    for (struct memory **memory = &memories; *memory;)
-        if ((*memory)->context == context)
-            free_memory(memory);
-        else
-            memory = &(*memory)->next;
-    pthread_mutex_unlock(&lock);
-    release(context->number);
-    if (current == context)
-        current = NULL;
-    free(context);
-    return CUDA_SUCCESS;
-}
-
-CUresult cuCtxSetCurrent(CUcontext context)
-{
-    pthread_mutex_lock(&lock);
-    bool good = !context || known(context);
-    pthread_mutex_unlock(&lock);
-    if (good)
-        current = context;
-    return good ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
-}
-
-CUresult cuCtxGetCurrent(CUcontext *context)
-{
-    if (!context)
-        return CUDA_ERROR_INVALID_VALUE;
-    *context = current;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuCtxSynchronize(void)
-{
-    return current ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
-}
-
-/* ---- memory ---- */
-
-CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
-{
-    unsigned long long values[2];
-    if (!free_bytes || !total)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (!current)
-        return CUDA_ERROR_INVALID_CONTEXT;
-    CUresult result = ask_device("cuMemGetInfo_v2", current->device, values, 2);
-    if (result == CUDA_SUCCESS) {
-        *free_bytes = values[0];
-        *total = values[1];
-    }
-    return result;
-}
-
-CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes)
-{
-    unsigned long long number;
-    if (!pointer || bytes == 0)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (!current)
-        return CUDA_ERROR_INVALID_CONTEXT;
-    CUresult result = ask_numbers("cuMemAlloc_v2", (unsigned long long[]){ (unsigned)current->device, bytes }, 2,
-                                  &number, 1);
-    if (result != CUDA_SUCCESS)
-        return result;
-    struct memory *memory = malloc(sizeof(*memory));
-    /* Pages are only taken when they are written: a test may well hold 80 GB. */
-    void *space = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (!memory || space == MAP_FAILED) {
-        free(memory);
-        release(number);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    pthread_mutex_lock(&lock);
-    *memory = (struct memory){ .next = memories, .context = current, .number = number, .bytes = space, .size = bytes };
-    memories = memory;
-    pthread_mutex_unlock(&lock);
-    *pointer = (uintptr_t)space;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuMemFree_v2(CUdeviceptr pointer)
-{
-    pthread_mutex_lock(&lock);
-    struct memory **link = &memories;
-    while (*link && (uintptr_t)(*link)->bytes != pointer)
-        link = &(*link)->next;
-    bool found = *link != NULL;
-    if (found)
-        free_memory(link);
-    pthread_mutex_unlock(&lock);
-    return found ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-/* Where a range of device memory is; NULL when not all of it was allocated. */
-static void *device_range(CUdeviceptr pointer, size_t bytes)
-{
-    void *range = NULL;
-    pthread_mutex_lock(&lock);
-    for (struct memory *memory = memories; memory && !range; memory = memory->next) {
-        uintptr_t start = (uintptr_t)memory->bytes;
-        if (pointer >= start && pointer - start <= memory->size && bytes <= memory->size - (pointer - start))
-            range = memory->bytes + (pointer - start);
-    }
-    pthread_mutex_unlock(&lock);
-    return range;
-}
-
-CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes)
-{
-    void *range = device_range(to, bytes);
-    if (!range || !from)
-        return CUDA_ERROR_INVALID_VALUE;
-    memcpy(range, from, bytes);
-    return CUDA_SUCCESS;
-}
-
-CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes)
-{
-    const void *range = device_range(from, bytes);
-    if (!range || !to)
-        return CUDA_ERROR_INVALID_VALUE;
-    memcpy(to, range, bytes);
-    return CUDA_SUCCESS;
-}
-
-/* ---- the one kernel ---- */
-
-static char module_handle, function_handle; /* only their addresses are used */
-
-CUresult cuModuleLoadData(CUmodule *module, const void *image)
-{
-    if (!module || !image)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (!current)
-        return CUDA_ERROR_INVALID_CONTEXT;
-    *module = (CUmodule)(void *)&module_handle;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuModuleUnload(CUmodule module)
-{
-    return (void *)module == &module_handle ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
-}
-
-CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
-{
-    if (!function || !name)
-        return CUDA_ERROR_INVALID_VALUE;
-    if ((void *)module != &module_handle)
-        return CUDA_ERROR_INVALID_HANDLE;
-    if (strcmp(name, "vectorAdd") != 0)
-        return CUDA_ERROR_NOT_FOUND;
-    *function = (CUfunction)(void *)&function_handle;
-    return CUDA_SUCCESS;
-}
-
-/* vectorAdd(const float *a, const float *b, float *c, int n), a thread an element. */
-static CUresult vector_add(void **parameters, unsigned long long threads)
-{
-    CUdeviceptr pointers[3];
-    float *vectors[3];
-    int n;
-    memcpy(&n, parameters[3], sizeof(n));
-    if (n < 0)
-        return CUDA_ERROR_INVALID_VALUE;
-    for (int i = 0; i < 3; i++) {
-        memcpy(&pointers[i], parameters[i], sizeof(pointers[i]));
-        vectors[i] = device_range(pointers[i], (size_t)n * sizeof(float));
-        if (!vectors[i])
-            return CUDA_ERROR_INVALID_VALUE;
-    }
-    for (unsigned long long i = 0; i < threads && i < (unsigned long long)n; i++)
-        vectors[2][i] = vectors[0][i] + vectors[1][i];
-    return CUDA_SUCCESS;
-}
-
-CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
-                        unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared_bytes,
-                        CUstream stream, void **parameters, void **extra)
-{
-    (void)shared_bytes;
-    (void)stream;
-    (void)extra;
-    if ((void *)function != &function_handle)
-        return CUDA_ERROR_INVALID_HANDLE;
-    if (!parameters || grid_y != 1 || grid_z != 1 || block_y != 1 || block_z != 1 || block_x > 1024)
-        return CUDA_ERROR_INVALID_VALUE;
-    return current ? vector_add(parameters, (unsigned long long)grid_x * block_x) : CUDA_ERROR_INVALID_CONTEXT;
 }

@@ -68,6 +68,9 @@ int connection_open(struct connection *connection);
 bool connection_alive(struct connection *connection);
 void connection_close(struct connection *connection);
 
+/* A new connection to the simulator's socket, wherever it is; -1 when there is none. */
+int connect_to_simulator(void);
+
 /* Each takes the next value; false when it is of another kind, or there is none. */
 bool reply_unsigned(struct reply *reply, unsigned long long *value);
 bool reply_signed(struct reply *reply, long long *value);

@@ -5,6 +5,7 @@
 #include "nvml.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #define MOST_DEVICES 64
 #define TEXT_SIZE 128
@@ -95,6 +96,17 @@ int smi_report(const struct devices *devices);
 /* `fields` and `format` are comma-separated, as given to --query-gpu= and --format=. */
 int smi_query_gpus(const struct devices *devices, const char *fields, const char *format);
 int smi_query_processes(const struct devices *devices, const char *fields, const char *format);
+
+/* Writes a field of the device; what it writes is shown only on NVML_SUCCESS. */
+typedef nvmlReturn_t read_field(const struct device *device, char *to);
+
+struct field {
+    const char *name, *alias, *unit;
+    read_field *read;
+};
+
+/* The field of that name or alias; NULL when there is none. */
+const struct field *smi_field(const char *name, size_t length);
 
 /* The value, or what nvidia-smi shows instead: N/A when it is not supported, else the error in brackets. */
 const char *smi_or_error(nvmlReturn_t result, const char *text);
