@@ -212,6 +212,14 @@ def test_removal_keeps_what_a_person_has_added_since() -> None:
     assert written(edited, removal).entries == {ROOT: "version = 2\nroot = '/data'\n"}
 
 
+def test_removal_leaves_a_top_level_file_alone_that_is_no_toml_any_more() -> None:
+    node = written({ROOT: "version = 2\n"}, planned({ROOT: "version = 2\n"}, "2.4.2"))
+    broken = node.with_file(ROOT, "version = [")
+    refusal = plan_removal(broken, ROOT, Release.parse("2.4.2"), DROPIN)
+    assert isinstance(refusal, Refusal)
+    assert "without our drop-in containerd would not start" in refusal.message
+
+
 def said(found: Effective) -> dict[tuple[str, ...], object]:
     return {path: leaf.value for path, leaf in leaves(found.document) if leaf.value and path[0] != "imports"}
 

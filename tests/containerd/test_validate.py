@@ -54,5 +54,13 @@ def test_a_duration_without_unit() -> None:
     assert problem.message == 'invalid stream idle timeout: time: missing unit in duration "5"'
 
 
+def test_two_spellings_of_the_cni_folder_on_2_1() -> None:
+    name = '[plugins."io.containerd.cri.v1.runtime".cni]\nbin_dir = "/a"\nbin_dirs = ["/b"]'
+    found = resolve({ROOT: f"version = 3\n{name}"}, ROOT, Release.parse("2.1.9"))
+    assert isinstance(found, Effective)
+    (problem,) = cri_problems(found)
+    assert problem == CriProblem("`cni.bin_dir` and `cni.bin_dirs` cannot be set at the same time", Origin(ROOT, 4))
+
+
 def test_a_disabled_plugin_has_no_problem_of_its_own() -> None:
     assert problems('disabled_plugins = ["io.containerd.grpc.v1.cri"]', "1.7.24") == ()

@@ -4,7 +4,9 @@ Pure: files come in as path to text (`Files`), results go out as values. Start a
 `lost_handlers`.
 """
 
-from lockgate.containerd.dropin import HANDLERS, Change, Plan, Refusal, Wanted, plan_dropin, plan_removal
+from lockgate.containerd.dropin import Plan, plan_dropin, plan_removal
+from lockgate.containerd.dropin_check import Change, Refusal
+from lockgate.containerd.dropin_node import HANDLERS, Wanted
 from lockgate.containerd.effective import Effective, Handler, resolve
 from lockgate.containerd.imports import Directory, File, Files, Unreadable
 from lockgate.containerd.load import ConfigError, View

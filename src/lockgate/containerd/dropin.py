@@ -6,53 +6,23 @@ simulated before it is handed out, and refused when any key but the intended one
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from hashlib import sha256
 from posixpath import dirname
 from typing import TypeAlias
 
-import tomli_w
-
 from lockgate.containerd.baselines import baseline
 from lockgate.containerd.document import parse_document
-from lockgate.containerd.effective import RUNC_V2, Effective, Handler, resolve
+from lockgate.containerd.dropin_check import Refusal, check, hopeless
+from lockgate.containerd.dropin_node import Node, Record, Wanted, read_record, text_hash
+from lockgate.containerd.dropin_text import alias_of, render, said, source_handler
+from lockgate.containerd.effective import Effective, resolve
 from lockgate.containerd.imports import File, Files, glob
-from lockgate.containerd.load import ConfigError, View, load
-from lockgate.containerd.migrate import CRI, CRI_RUNTIME
-from lockgate.containerd.releases import Migration, PluginMerge, Release
+from lockgate.containerd.load import ConfigError
+from lockgate.containerd.releases import Release
 from lockgate.containerd.toml_edit import add_import, has_imports, remove_import
-from lockgate.containerd.traps import LostHandler, lost_handlers
-from lockgate.containerd.validate import cri_problems
-from lockgate.containerd.values import Leaf, Plain, Table, dotted, find, leaves, plain_table
-
-HANDLERS = ("nvidia", "nvidia-cdi", "nvidia-legacy")
-_NOTE = "# Written by Lockgate's toolkit; edits are overwritten. Handlers below are aliases of this node's own runc."
-_RECORD = "# lockgate: "
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A key whose effective value would change: before and after, None where it is absent."""
-
-    path: tuple[str, ...]
-    before: Plain
-    after: Plain
-
-    def __str__(self) -> str:  # type: ignore[explicit-override]  # typing.override is 3.12
-        return f"{dotted(self.path)}: {self.before!r} would become {self.after!r}"
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why nothing should be written. `id` is the finding of the same name."""
-
-    id: str
-    message: str
-    error: ConfigError | None = None
-    changes: tuple[Change, ...] = ()
-    lost: tuple[LostHandler, ...] = ()
+from lockgate.containerd.toml_text import TomlError
+from lockgate.containerd.values import Leaf, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,49 +41,6 @@ class Plan:
 Answer: TypeAlias = Plan | Refusal
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """What the handlers should be: names, CDI, and which of them pods get that name none."""
-
-    handlers: tuple[str, ...] = HANDLERS
-    enable_cdi: bool = True
-    default: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Record:
-    """What the drop-in remembers in its header: our edit of the top-level file, to undo it later."""
-
-    pattern: str = ""
-    before: str = ""
-    after: str = ""
-    created: bool = False  # the file is ours
-    line: bool = False  # the `imports` line is ours
-
-    def dump(self, copied: str) -> str:
-        data = {"import": self.pattern, "before": self.before, "after": self.after, "created": self.created}
-        data |= {"line": self.line}
-        return _RECORD + json.dumps({**data, "copied": copied} if copied else data)
-
-
-@dataclass(frozen=True, slots=True)
-class _Node:
-    """The person's configuration: all files but our drop-in, and what they amount to."""
-
-    files: Files
-    root: str
-    release: Release
-    dropin: str
-    before: Effective
-    record: _Record
-    defaults: Table
-
-    @property
-    def root_text(self) -> str:
-        text = self.files.read(self.root)
-        return text.decode() if isinstance(text, bytes) else text if isinstance(text, str) else ""
-
-
 def plan_dropin(
     files: Files | Mapping[str, File],
     root: str,
@@ -128,7 +55,7 @@ def plan_dropin(
     node = _look(tree, root, release, dropin, defaults)
     if isinstance(node, Refusal):
         return node
-    refusal: Refusal | None = _hopeless(node)
+    refusal: Refusal | None = hopeless(node)
     if refusal:
         return refusal
     for version in _versions(node):
@@ -147,15 +74,9 @@ def plan_removal(
     """What to write so that our drop-in and our edit of the top-level file are gone, everything else kept."""
     tree = files if isinstance(files, Files) else Files(files)
     before = resolve(tree, root, release, defaults=defaults)
-    record = _read_record(tree, dropin)
+    record = read_record(tree, dropin)
     changes: dict[str, str | None] = {dropin: None} if tree.read(dropin) is not None else {}
-    text = tree.read(root)
-    if record.pattern and isinstance(text, (str, bytes)):
-        text = text.decode() if isinstance(text, bytes) else text
-        untouched = _hash(text) == record.after
-        changes |= {
-            root: None if record.created and untouched else remove_import(text, record.pattern, with_line=record.line)
-        }
+    changes |= _root_without_us(tree.read(root), root, record)
     after_tree = tree
     for path, content in changes.items():
         after_tree = after_tree.with_file(path, content)
@@ -167,8 +88,22 @@ def plan_removal(
     return Plan(changes, after, before if isinstance(before, Effective) else after)
 
 
-def _look(tree: Files, root: str, release: Release, dropin: str, defaults: Table | None) -> _Node | Refusal:
-    record = _read_record(tree, dropin)
+def _root_without_us(found: File | None, root: str, record: Record) -> dict[str, str | None]:
+    """Our edit of the top-level file undone; a file that cannot be read as TOML any more is left as it is."""
+    if not record.pattern or not isinstance(found, (str, bytes)):
+        return {}
+    try:
+        text = found.decode() if isinstance(found, bytes) else found
+        without = remove_import(text, record.pattern, with_line=record.line)
+    except (UnicodeDecodeError, TomlError):
+        return {}  # the import is a pattern, so it does no harm without our file
+    if record.created and text_hash(text) == record.after:
+        return {root: None}
+    return {root: without} if without != text else {}
+
+
+def _look(tree: Files, root: str, release: Release, dropin: str, defaults: Table | None) -> Node | Refusal:
+    record = read_record(tree, dropin)
     theirs = tree.with_file(dropin, None)
     if theirs.read(root) is None:
         theirs = theirs.with_file(root, "")
@@ -178,43 +113,15 @@ def _look(tree: Files, root: str, release: Release, dropin: str, defaults: Table
             "containerd/config-refused", f"containerd {release} refuses the node's own files: {before}", before
         )
     built_in = defaults if defaults is not None else baseline(release.family.baseline)
-    return _Node(theirs, root, release, dropin, before, record, built_in)
+    return Node(theirs, root, release, dropin, before, record, built_in)
 
 
-def _read_record(tree: Files, dropin: str) -> _Record:
-    text = tree.read(dropin)
-    if isinstance(text, bytes):
-        text = text.decode(errors="replace")
-    lines = text.splitlines() if isinstance(text, str) else []
-    for line in lines:
-        if line.startswith(_RECORD):
-            try:
-                data = json.loads(line.removeprefix(_RECORD))
-                return _Record(data["import"], data["before"], data["after"], data["created"], data["line"])
-            except (ValueError, KeyError, TypeError):
-                return _Record()
-    return _Record()
-
-
-def _hopeless(node: _Node) -> Refusal | None:
-    if not node.before.cri_disabled:
-        return None
-    place = node.before.provenance("disabled_plugins")
-    return Refusal(
-        "containerd/cri-disabled", f"the CRI plugin is disabled ({place}): the kubelet cannot use containerd"
-    )
-
-
-def _raw(node: _Node) -> Table:
-    return load(node.files, node.root, node.release.family, View.DAEMON, node.defaults).document
-
-
-def _root_version(node: _Node) -> int | None:
+def _root_version(node: Node) -> int | None:
     leaf = parse_document(node.root_text, node.root, node.release.family.toml).get("version")
     return leaf.value if isinstance(leaf, Leaf) and isinstance(leaf.value, int) else None
 
 
-def _versions(node: _Node) -> list[int | None]:
+def _versions(node: Node) -> list[int | None]:
     """Config versions to try, best first: the top-level file's own, then those the release knows."""
     family = node.release.family
     own = _root_version(node)
@@ -224,7 +131,7 @@ def _versions(node: _Node) -> list[int | None]:
     return [own, *(version for version in known if version != own)]
 
 
-def _patterns(node: _Node) -> list[str | None]:
+def _patterns(node: Node) -> list[str | None]:
     """Import entries to try: none when the file is read anyway, else NVIDIA's, else one that matches ours alone."""
     with_ours = node.files.with_file(node.dropin, "")
     seen = resolve(with_ours, node.root, node.release, defaults=node.defaults)
@@ -236,18 +143,18 @@ def _patterns(node: _Node) -> list[str | None]:
     return [narrow] if newly_read else [wide, narrow]
 
 
-def _try(node: _Node, current: Files, wanted: Wanted, version: int | None, pattern: str | None) -> Answer:
+def _try(node: Node, current: Files, wanted: Wanted, version: int | None, pattern: str | None) -> Answer:
     root_text, record = node.root_text, node.record
     if pattern is not None:
         new_text = add_import(_with_version(root_text, version), pattern)
-        record = _Record(
-            pattern, _hash(root_text), _hash(new_text), created=not root_text, line=not has_imports(root_text)
+        record = Record(
+            pattern, text_hash(root_text), text_hash(new_text), created=not root_text, line=not has_imports(root_text)
         )
         root_text = new_text
-    text = _render(node, wanted, version, record)
+    text = render(node, wanted, version, record)
     planned = node.files.with_file(node.dropin, text).with_file(node.root, root_text)
     after = resolve(planned, node.root, node.release, defaults=node.defaults)
-    refusal = _check(node, wanted, planned, after)
+    refusal = check(node, wanted, planned, after)
     if refusal:
         return refusal
     assert isinstance(after, Effective)  # the check refuses an error
@@ -264,181 +171,13 @@ def _with_version(text: str, version: int | None) -> str:
     return text if text.strip() or version is None else f"version = {version}\n{text}"
 
 
-def _hash(text: str) -> str:
-    return sha256(text.encode()).hexdigest()
-
-
-def _notes(node: _Node, wanted: Wanted) -> tuple[str, ...]:
-    alias, theirs = _alias(_source(node.before, wanted)), node.before.handlers
+def _notes(node: Node, wanted: Wanted) -> tuple[str, ...]:
+    alias, theirs = alias_of(source_handler(node.before, wanted)), node.before.handlers
     notes = [
         f"handler {name} of {theirs[name].origin} is covered by ours"
         for name in wanted.handlers
-        if name in theirs and _said(theirs[name].table) != alias
+        if name in theirs and said(theirs[name].table) != alias
     ]
     if wanted.enable_cdi and node.before.cdi_spec_dirs is None:
         notes.append(f"containerd {node.release} has no CDI: devices must reach containers by device and mount specs")
     return tuple(notes)
-
-
-def _render(node: _Node, wanted: Wanted, version: int | None, record: _Record) -> str:
-    section = _section_name(node, version)
-    copied, table = _base(node, section)
-    runtimes = _sub(_sub(table, "containerd"), "runtimes")
-    replaces = node.release.family.plugins is PluginMerge.REPLACE
-    if replaces:
-        for name, handler in node.before.handlers.items():
-            runtimes.setdefault(name, _said(handler.table))  # 1.x forgets its runc once a file names a handler
-    for name in wanted.handlers:
-        runtimes[name] = _alias(_source(node.before, wanted)) if replaces else _covering(name, node.before, wanted)
-    if wanted.enable_cdi and node.release.family.cdi_switch and node.before.enable_cdi is not True:
-        table["enable_cdi"] = True
-    if wanted.default:
-        _sub(table, "containerd")["default_runtime_name"] = wanted.default
-    document: dict[str, Plain] = {} if version is None else {"version": version}
-    document["plugins"] = {section: table}
-    return f"{_NOTE}\n{record.dump(copied)}\n{tomli_w.dumps(document)}"
-
-
-def _section_name(node: _Node, version: int | None) -> str:
-    if version in (None, 1) and node.release.family.migration is not Migration.MERGED:
-        return "cri"
-    if version is None:
-        return CRI_RUNTIME
-    return CRI if version < 3 else CRI_RUNTIME
-
-
-def _base(node: _Node, section: str) -> tuple[str, dict[str, Plain]]:
-    """Where 1.x replaces tables, the person's own CRI table and its hash; elsewhere nothing need be repeated."""
-    if node.release.family.plugins is not PluginMerge.REPLACE:
-        return "", {}
-    table = find(_raw(node), "plugins", section)
-    data = plain_table(table) if isinstance(table, Table) else {}
-    return _hash(json.dumps(data, sort_keys=True, default=str)), data
-
-
-def _sub(table: dict[str, Plain], name: str) -> dict[str, Plain]:
-    child = table.get(name)
-    if not isinstance(child, dict):
-        child = table[name] = {}
-    return child
-
-
-def _source(effective: Effective, wanted: Wanted) -> Handler:
-    """The handler that ours are aliases of: the node's runc, else crun, else another shim of runc, else plain runc."""
-    theirs = {name: h for name, h in effective.handlers.items() if name not in HANDLERS and name not in wanted.handlers}
-    default = theirs.get(effective.default_runtime_name or "")
-    choices = [theirs.get("runc"), theirs.get("crun"), default, *theirs.values()]
-    alike = (handler for handler in choices if handler is not None and handler.runtime_type in ("", RUNC_V2))
-    return next(alike, Handler("runc", Table()))
-
-
-def _alias(handler: Handler) -> dict[str, Plain]:
-    """A handler that behaves as another: its type, always named, and what files say of it (not what is built in)."""
-    # a runc without a type of its own is still runc (container-toolkit#1956)
-    return {"runtime_type": RUNC_V2} | _said(handler.table, built_in=False)
-
-
-def _covering(name: str, before: Effective, wanted: Wanted) -> dict[str, Plain]:
-    """An alias for releases that merge: what another file says of the same handler is set to its empty value."""
-    alias = _alias(_source(before, wanted))
-    existing = before.handlers.get(name)
-    return _cover(_said(existing.table), alias) if existing is not None else alias
-
-
-def _cover(existing: dict[str, Plain], alias: dict[str, Plain]) -> dict[str, Plain]:
-    covered = dict(alias)
-    for key, value in existing.items():
-        own = alias.get(key)
-        if isinstance(value, dict):
-            covered[key] = _cover(value, own if isinstance(own, dict) else {})
-        elif key not in alias and isinstance(value, (str, bool, int, float, list)):
-            covered[key] = type(value)()
-    return covered
-
-
-def _said(table: Table, *, built_in: bool = True) -> dict[str, Plain]:
-    """What a table says that is not empty."""
-    said: dict[str, Plain] = {}
-    for name, node in table.items():
-        if isinstance(node, Table):
-            said |= {name: inner} if (inner := _said(node, built_in=built_in)) else {}
-        elif node.value and (built_in or not node.origin.is_built_in):
-            said[name] = node.value
-    return said
-
-
-def _check(node: _Node, wanted: Wanted, planned: Files, after: Effective | ConfigError) -> Refusal | None:
-    if isinstance(after, ConfigError):
-        message = f"with our drop-in containerd {node.release} would not start: {after}"
-        return Refusal("containerd/config-refused", message, after)
-    missing = [name for name in wanted.handlers if name not in after.handlers]
-    if missing:
-        return _lost(missing, node, planned, after)
-    changes = tuple(_unintended(node.before, after, wanted))
-    if changes:
-        message = f"our drop-in would change {len(changes)} other setting(s), first {changes[0]}"
-        return Refusal("containerd/dropin-side-effect", message, changes=changes)
-    return _wrong(node, wanted, after) or _breaks(node, after)
-
-
-def _breaks(node: _Node, after: Effective) -> Refusal | None:
-    """A CRI plugin that would not load with our drop-in; one that does not load without it either is not our doing."""
-    problems = cri_problems(after)
-    if not problems or cri_problems(node.before):
-        return None
-    message = f"with our drop-in the CRI plugin would not load: {problems[0].message} ({problems[0].origin})"
-    return Refusal("containerd/cri-invalid", message)
-
-
-def _lost(missing: Sequence[str], node: _Node, planned: Files, after: Effective) -> Refusal:
-    lost = tuple(item for item in lost_handlers(after, planned) if item.name in missing)
-    winner = next((item.winner for item in lost if item.winner), None)
-    reason = f"{lost[0].loss.value} ({winner})" if lost and winner else lost[0].loss.value if lost else "it is not read"
-    message = f"handler {missing[0]} of {node.dropin} would not be in effect: {reason}"
-    return Refusal("containerd/dropin-overridden", message, lost=lost)
-
-
-def _wrong(node: _Node, wanted: Wanted, after: Effective) -> Refusal | None:
-    if wanted.enable_cdi and node.release.family.cdi_switch and after.enable_cdi is not True:
-        return Refusal("containerd/cdi-disabled", f"enable_cdi stays {after.enable_cdi}, a later file sets it")
-    if wanted.default and after.default_runtime_name != wanted.default:
-        message = f"default_runtime_name stays {after.default_runtime_name}, expected {wanted.default}"
-        return Refusal("containerd/default-runtime", message)
-    source = _source(node.before, wanted)
-    for name in wanted.handlers:
-        if _said(after.handlers[name].table) != _alias(source):
-            message = f"handler {name} would not be an alias of {source.name}: another file adds to it"
-            return Refusal("containerd/handler-differs", message)
-    return None
-
-
-def _unintended(before: Effective, after: Effective, wanted: Wanted) -> Iterable[Change]:
-    old, new = _flat(before.document), _flat(after.document)
-    for path in sorted(old.keys() | new.keys()):
-        if old.get(path) != new.get(path) and not _intended(path, after, wanted):
-            yield Change(path, old.get(path), new.get(path))
-
-
-def _flat(document: Table) -> dict[tuple[str, ...], Plain]:
-    return {path: leaf.value for path, leaf in leaves(document) if leaf.value}  # absent and empty mean the same
-
-
-def _intended(path: tuple[str, ...], after: Effective, wanted: Wanted) -> bool:
-    if path == ("imports",):
-        return True
-    if path[:2] != ("plugins", after.release.family.cri.runtime):
-        return path[0] == "plugins" and path[1] in (CRI_RUNTIME, CRI) and not _is_read(path, after)
-    match path[2:]:
-        case ("containerd", "runtimes", name, *_):
-            return name in wanted.handlers
-        case ("containerd", "default_runtime_name"):
-            return wanted.default is not None
-        case ("enable_cdi",):
-            return wanted.enable_cdi
-        case _:
-            return False
-
-
-def _is_read(path: tuple[str, ...], after: Effective) -> bool:
-    """False for a leftover section under a name that this release keeps but does not use."""
-    return find(baseline(after.release.family.baseline), "plugins", path[1]) is not None

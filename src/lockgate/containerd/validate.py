@@ -106,6 +106,16 @@ def _registry(effective: Effective) -> Iterator[CriProblem]:
             yield CriProblem("`configs.tls` cannot be set when `config_path` is provided", _place(config["tls"]))
 
 
+def _cni_folders(effective: Effective) -> Iterator[CriProblem]:
+    """2.1 brought `bin_dirs` beside `bin_dir`; a `bin_dirs` equal to the built-in one counts as not set."""
+    one, many = effective.cri("cni", "bin_dir"), effective.cri("cni", "bin_dirs")
+    if not _is_set(one) or not isinstance(many, Leaf) or not many.value or many.origin.is_built_in:
+        return
+    built_in = many.overrode[-1].value if many.overrode else None
+    if many.value != built_in:
+        yield CriProblem("`cni.bin_dir` and `cni.bin_dirs` cannot be set at the same time", many.origin)
+
+
 def _durations(effective: Effective) -> Iterator[CriProblem]:
     names = effective.release.family.cri
     for section, key, text in (
@@ -134,6 +144,7 @@ _CHECKS: tuple[Callable[[Effective], Iterator[CriProblem]], ...] = (
     _untrusted,
     _default_runtime,
     _legacy_options,
+    _cni_folders,
     _privileges,
     _registry,
     _durations,
