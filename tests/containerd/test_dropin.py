@@ -194,8 +194,14 @@ def test_nvidias_own_drop_in_is_replaced() -> None:
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize(
     "files",
-    [{}, {ROOT: V2_WITH_SYSTEMD}, {ROOT: "version = 2\r\n# end"}, {ROOT: 'imports = ["/x/*.toml"]\nversion = 2'}],
-    ids=["no file", "imported", "crlf", "other imports"],
+    [
+        {},
+        {ROOT: ""},
+        {ROOT: V2_WITH_SYSTEMD},
+        {ROOT: "version = 2\r\n# end"},
+        {ROOT: 'imports = ["/x/*.toml"]\nversion = 2'},
+    ],
+    ids=["no file", "empty", "imported", "crlf", "other imports"],
 )
 def test_removal_restores_every_byte(files: dict[str, File], release: str) -> None:
     node = written(files, planned(files, release))

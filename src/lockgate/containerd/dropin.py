@@ -105,7 +105,8 @@ def _root_without_us(found: File | None, root: str, record: Record) -> dict[str,
 def _look(tree: Files, root: str, release: Release, dropin: str, defaults: Table | None) -> Node | Refusal:
     record = read_record(tree, dropin)
     theirs = tree.with_file(dropin, None)
-    if theirs.read(root) is None:
+    has_root = theirs.read(root) is not None
+    if not has_root:
         theirs = theirs.with_file(root, "")
     before = resolve(theirs, root, release, defaults=defaults)
     if isinstance(before, ConfigError):
@@ -113,7 +114,7 @@ def _look(tree: Files, root: str, release: Release, dropin: str, defaults: Table
             "containerd/config-refused", f"containerd {release} refuses the node's own files: {before}", before
         )
     built_in = defaults if defaults is not None else baseline(release.family.baseline)
-    return Node(theirs, root, release, dropin, before, record, built_in)
+    return Node(theirs, root, release, dropin, before, record, built_in, has_root)
 
 
 def _root_version(node: Node) -> int | None:
@@ -148,7 +149,11 @@ def _try(node: Node, current: Files, wanted: Wanted, version: int | None, patter
     if pattern is not None:
         new_text = add_import(_with_version(root_text, version), pattern)
         record = Record(
-            pattern, text_hash(root_text), text_hash(new_text), created=not root_text, line=not has_imports(root_text)
+            pattern,
+            text_hash(root_text),
+            text_hash(new_text),
+            created=not node.has_root,
+            line=not has_imports(root_text),
         )
         root_text = new_text
     text = render(node, wanted, version, record)

@@ -52,6 +52,7 @@ class Node:
     before: Effective
     record: Record
     defaults: Table
+    has_root: bool
 
     @property
     def root_text(self) -> str:
