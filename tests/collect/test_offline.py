@@ -34,7 +34,7 @@ def _read(path: Path) -> Snapshot:
 def _folder(root: Path) -> Path:
     files = {
         "cluster/pods.json": _list(POD),
-        "cluster/nodes.yaml": b"kind: List\nitems:\n- {kind: Node, metadata: {name: gpu-a, uid: 2026-11-29T18:00:00Z}}\n",
+        "cluster/nodes.yaml": b"kind: List\nitems: [{kind: Node, metadata: {name: gpu-a, uid: 2026-11-29}}]\n",
         "cluster/deployments.json": json.dumps(
             {"kind": "DeploymentList", "items": [{"metadata": {"name": "d"}}]}
         ).encode(),

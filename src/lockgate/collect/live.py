@@ -20,7 +20,7 @@ from lockgate.model.objects import DaemonSet, Node, Pod, Resource, Workload
 
 T = TypeVar("T", bound=Resource)
 _NUMBER = r"(\d+(?:\.\d+)?)"
-_DURATION = re.compile(rf"(?:{_NUMBER}h)?(?:{_NUMBER}m(?!s))?(?:{_NUMBER}s?)?(?:{_NUMBER}ms)?")
+_DURATION = re.compile(rf"(?:{_NUMBER}h)?(?:{_NUMBER}m(?!s))?(?:{_NUMBER}s)?(?:{_NUMBER}ms)?")
 _ALIVE: Final = "status.phase!=Succeeded,status.phase!=Failed"
 _LOG_LINES: Final = 50
 _MOST_PLUGINS: Final = 3
@@ -62,7 +62,7 @@ def from_cluster(access: Access, kind: str, name: str, namespace: str) -> Snapsh
 
 def parse_timeout(text: str) -> float:
     """kubectl's durations in seconds; `0` means none. Raises InputError for anything else."""
-    found = _DURATION.fullmatch(text.strip())
+    found = _DURATION.fullmatch(f"{text}s" if text.strip().isdecimal() else text.strip())
     if found is None or not any(found.groups()):
         raise InputError(f'--request-timeout "{text}" is no duration: expected for example 30s, 1m or 0')
     seconds = sum(float(n or 0) * unit for n, unit in zip(found.groups(), (3600.0, 60.0, 1.0, 0.001), strict=True))

@@ -98,10 +98,12 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def known_pods(self) -> Pods:
-        """Every pod that is known of, from the wider section that was read."""
-        if not isinstance(self.pods, Missing):
-            return self.pods
-        return () if isinstance(self.namespace_pods, Missing) else self.namespace_pods
+        """Every pod that is known of; `pods` may leave finished ones out, since they hold nothing."""
+        near = () if isinstance(self.namespace_pods, Missing) else self.namespace_pods
+        if isinstance(self.pods, Missing) or near is self.pods:
+            return near
+        known = {(p.namespace, p.name) for p in near}
+        return (*near, *(p for p in self.pods if (p.namespace, p.name) not in known))
 
 
 SECTIONS: tuple[str, ...] = tuple(f for f in Snapshot.__struct_fields__ if f != "taken_at")
