@@ -6,6 +6,7 @@ only when more copies fit after it than before; how many is counted, not guessed
 
 import enum
 from collections.abc import Iterator
+from itertools import chain
 
 import msgspec
 
@@ -21,6 +22,7 @@ from lockgate.scheduling.selectors import Miss
 from lockgate.scheduling.taints import UNSCHEDULABLE_KEY, taint_text, toleration_for, untolerated_taints
 
 NODES_TRIED = 50  # how many nodes, those with the fewest obstacles, are tried one by one
+NODES_CLEARED = 10  # off how many of them, those that lack least, moving pods is tried
 
 
 class ChangeKind(enum.StrEnum):
@@ -68,7 +70,8 @@ def changes(pod: Pod, scene: Scene, wanted: int, nodes: tuple[str, ...]) -> Trie
     tried: dict[str, Change] = {}
     nearest = _nearest(pod, scene, nodes)
     cut_short: list[str] = []
-    for candidate in _candidates(pod, scene, nearest[:NODES_TRIED], nodes, cut_short):
+    light = _candidates(pod, scene, nearest[:NODES_TRIED], nodes)
+    for candidate in chain(light, _moves(pod, scene, nearest, cut_short)):
         if candidate.change.text not in tried:
             count = _count(candidate, pod, scene, wanted, before)
             tried[candidate.change.text] = msgspec.structs.replace(candidate.change, copies=count)
@@ -101,21 +104,36 @@ def _candidates(
     scene: Scene,
     nearest: list[tuple[tuple[Refusal, ...], NodeView]],
     nodes: tuple[str, ...],
-    cut_short: list[str],
 ) -> Iterator[_Candidate]:
     for refusals, view in nearest:
         yield from _for_node(pod, scene, view, refusals)
-        if _short_only(refusals):
-            search = least_moves(pod, scene, view.name)
-            if search.moved:
-                yield _move(pod, view, search.moved)
-            elif not search.complete:
-                cut_short.append(view.name)
     yield from _ask_less(pod, scene, nodes)
+
+
+def _moves(
+    pod: Pod, scene: Scene, nearest: list[tuple[tuple[Refusal, ...], NodeView]], cut_short: list[str]
+) -> Iterator[_Candidate]:
+    """Moving pods off the nodes that lack least, where nothing but room is lacking."""
+    lacking = sorted((_lack(refusals), view.name) for refusals, view in nearest if _short_only(refusals))
+    for _, name in lacking[:NODES_CLEARED]:
+        search = least_moves(pod, scene, name)
+        if search.moved:
+            yield _move(pod, scene.nodes[name], search.moved)
+        elif not search.complete:
+            cut_short.append(name)
+    if len(lacking) > NODES_CLEARED:
+        cut_short.append(f"{len(lacking) - NODES_CLEARED} more nodes")
 
 
 def _short_only(refusals: tuple[Refusal, ...]) -> bool:
     return all(refusal.plugin == "NodeResourcesFit" and refusal.resolvable for refusal in refusals)
+
+
+def _lack(refusals: tuple[Refusal, ...]) -> tuple[int, ...]:
+    """How much is short, GPUs first: the order in which nodes are worth clearing."""
+    short = [shortage for refusal in refusals for shortage in refusal.shortages]
+    gpus = sum(s.requested - s.headroom for s in short if names.is_gpu_resource(s.resource))
+    return gpus, len(short)
 
 
 def _for_node(pod: Pod, scene: Scene, view: NodeView, refusals: tuple[Refusal, ...]) -> Iterator[_Candidate]:

@@ -28,6 +28,9 @@ def waiting(pods: Iterable[Pod]) -> tuple[Waiting, ...]:
 
 def gpu_requests(pod: Pod) -> dict[str, int]:
     """The GPU resources that a pod asks for."""
+    containers = (*pod.spec.init_containers, *pod.spec.containers)
+    if not any(names.is_gpu_resource(name) for c in containers for name in c.resources.requests):
+        return {}
     return {name: count for name, count in pod_requests(pod).items() if names.is_gpu_resource(name)}
 
 

@@ -14,10 +14,10 @@ from lockgate.model.objects import Pod
 from lockgate.scheduling.filters import checks, first
 from lockgate.scheduling.node_fit import shortages
 from lockgate.scheduling.requests import Amounts, accounted_requests, pod_requests
-from lockgate.scheduling.scene import NodeView, Scene, key, node_view
+from lockgate.scheduling.scene import NodeView, Scene, key
 
 MOST_MOVES = 4
-MOST_TRIES = 2000
+MOST_TRIES = 200
 _DO_NOT_EVICT = {
     "karpenter.sh/do-not-disrupt": "true",
     "cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
@@ -90,7 +90,7 @@ def _size(gives: Mapping[str, int]) -> tuple[int, ...]:
 
 def _try(pod: Pod, scene: Scene, view: NodeView, group: tuple[Pod, ...]) -> Moved | None:
     """Take the group off, put the pod there, and find each of the group a place among the other nodes."""
-    gone = scene.without_pods(map(key, group))
+    gone = scene.without_pods(view.name, map(key, group))
     if first(checks(pod, gone), gone.nodes[view.name]) is not None:
         return None
     held = gone.with_pod(pod, view.name)
@@ -115,5 +115,4 @@ def _unbound(pod: Pod) -> Pod:
 
 def _without_copy(scene: Scene, pod: Pod, node: str) -> Scene:
     """The scene without the copy that was tried: the caller counts copies itself."""
-    view = scene.nodes[node]
-    return scene.with_node(node_view(view.node, [p for p in view.pods if key(p) != key(pod)]))
+    return scene.without_pods(node, [key(pod)])

@@ -98,7 +98,7 @@ def _domains_that_forbid(pod: Pod, scene: Scene) -> frozenset[Domain]:
     return frozenset(
         domain
         for view in scene.nodes.values()
-        for other in view.pods
+        for other in view.loners
         for term in _terms(other, "pod_anti_affinity")
         if concerns(term, other, pod, scene.namespaces)
         for domain in _domains_of(view, (term,))

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import msgspec
 
 from lockgate.model.objects import Pod
-from lockgate.scheduling.filters import Placement, place
+from lockgate.scheduling.filters import Placement, checks, first, place
 from lockgate.scheduling.messages import render_fit_error, render_preemption
 from lockgate.scheduling.scene import NodeView, Scene, key
 
@@ -77,6 +77,6 @@ def _without_victims(pod: Pod, scene: Scene, node: str) -> tuple[str, ...]:
     evicted = victims(pod, scene.nodes[node])
     if not evicted:
         return (NO_VICTIMS,)
-    left = place(pod, scene.without_pods(map(key, evicted)))
-    refusal = next(verdict.refusal for verdict in left.verdicts if verdict.node == node)
+    left = scene.without_pods(node, map(key, evicted))
+    refusal = first(checks(pod, left), left.nodes[node])
     return refusal.reasons if refusal else ()

@@ -5,7 +5,7 @@ the scheduler does. Source: k8s.io/component-helpers v0.37 resource/helpers.go (
 framework/types.go (CalculateResource, SetMaxResource); the gates are those that 1.37 has on by default.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from functools import lru_cache
 from math import ceil
@@ -38,6 +38,8 @@ def pod_requests(pod: Pod) -> Amounts:
 
 def spec_requests(spec: PodSpec) -> Amounts:
     """The same for a spec that is not a pod yet; take `defaulted` first for one that the API server has not seen."""
+    if (simple := _simple(spec)) is not None:
+        return simple
     total = _containers(spec, {}, False, _spec_of)
     if spec.resources is not None:
         _apply_pod_level(total, _exact(spec.resources.requests))
@@ -46,6 +48,8 @@ def spec_requests(spec: PodSpec) -> Amounts:
 
 def accounted_requests(pod: Pod) -> Amounts:
     """What a pod that has a node takes from it: during an in-place resize the most of desired, allocated, actuated."""
+    if not _resized(pod):
+        return spec_requests(pod.spec)
     total = _with_status(pod)
     spec = pod.spec.resources
     if spec is not None and any(map(is_pod_level, spec.requests)):
@@ -138,14 +142,33 @@ def _containers(spec: PodSpec, statuses: Mapping[str, ContainerStatus], infeasib
     return total
 
 
+@lru_cache(maxsize=65536)
+def _units(name: str, quantity: Quantity) -> int | None:
+    """A quantity in the scheduler's units where it is whole in them: such amounts may be added up after rounding."""
+    exact = _quantity(quantity) * 1000 if name == CPU else _quantity(quantity)
+    return int(exact) if exact == int(exact) else None
+
+
+def _simple(spec: PodSpec) -> Amounts | None:
+    """The same sum by plain integers, for the many specs that are just containers of whole amounts; else None."""
+    if spec.init_containers or spec.overhead or spec.resources is not None:
+        return None
+    total: Amounts = {}
+    for container in spec.containers:
+        for name, quantity in container.resources.requests.items():
+            units = _units(name, quantity)
+            if units is None:
+                return None
+            total[name] = total.get(name, 0) + units
+    return {name: units for name, units in total.items() if units and is_counted(name)}
+
+
 # --- in-place resize
 
 
 def _with_status(pod: Pod) -> _Exact:
     infeasible = resize_infeasible(pod)
     statuses = {status.name: status for status in (*pod.status.init_container_statuses, *pod.status.container_statuses)}
-    if not _resized(pod, statuses.values()):
-        return _containers(pod.spec, {}, False, _spec_of)
     total: _Exact = {} if infeasible else _containers(pod.spec, statuses, infeasible, _spec_of)
     status = pod.status
     # Pod-level status already holds the sum over the containers; 1.37 reads it where the kubelet fills it.
@@ -166,13 +189,22 @@ def resize_infeasible(pod: Pod) -> bool:
     return pending is not None and pending.reason == "Infeasible"
 
 
-def _resized(pod: Pod, statuses: Iterable[ContainerStatus]) -> bool:
-    """Whether any status could change the sum; most pods take this short way."""
-    return (
-        pod.status.allocated_resources is not None
-        or any(s.allocated_resources is not None or s.resources is not None for s in statuses)
-        or resize_infeasible(pod)
-    )
+def _resized(pod: Pod) -> bool:
+    """Whether any status says another size than the spec; where none does the spec alone counts, as for most pods."""
+    spec, status = pod.spec, pod.status
+    if status.allocated_resources is not None or status.resources is not None or resize_infeasible(pod):
+        return True
+    statuses = (*status.container_statuses, *status.init_container_statuses)
+    told = [s for s in statuses if s.allocated_resources is not None or s.resources is not None]
+    wanted = {c.name: c.resources.requests for c in (*spec.containers, *spec.init_containers)} if told else {}
+    return any(_says_otherwise(each, wanted.get(each.name, {})) for each in told)
+
+
+def _says_otherwise(status: ContainerStatus, wanted: Mapping[str, Quantity]) -> bool:
+    allocated, actuated = status.allocated_resources, status.resources
+    if allocated is not None and allocated != wanted:
+        return True
+    return actuated is not None and bool(actuated.requests) and actuated.requests != wanted
 
 
 def _effective_pod_level(pod: Pod, spec: ResourceRequirements) -> _Exact:

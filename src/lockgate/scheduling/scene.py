@@ -11,11 +11,12 @@ PodKey = tuple[str, str]
 
 
 class NodeView(msgspec.Struct, frozen=True, kw_only=True):
-    """One node, the pods on it that are not finished, and its arithmetic."""
+    """One node, the pods on it that are not finished, and its arithmetic; `loners` are those with anti-affinity."""
 
     node: Node
     pods: tuple[Pod, ...]
     room: Room
+    loners: tuple[Pod, ...] = ()
 
     @property
     def name(self) -> str:
@@ -45,11 +46,11 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
         """The scene after the pod is bound to a node that is in it."""
         return self.with_node(view_with_pod(self.nodes[node], pod))
 
-    def without_pods(self, gone: Iterable[PodKey]) -> "Scene":
-        """The scene after these pods (namespace, name) have left their nodes."""
+    def without_pods(self, node: str, gone: Iterable[PodKey]) -> "Scene":
+        """The scene after these pods (namespace, name) have left a node."""
         keys = frozenset(gone)
-        left = {name: _without(view, keys) for name, view in self.nodes.items()}
-        return msgspec.structs.replace(self, nodes=left)
+        view = self.nodes[node]
+        return self.with_node(node_view(view.node, [pod for pod in view.pods if key(pod) not in keys]))
 
     def without_node(self, name: str) -> "Scene":
         """The scene without one node and the pods on it."""
@@ -87,7 +88,7 @@ def storage(
 def node_view(node: Node, pods_here: Iterable[Pod]) -> NodeView:
     """One node with the pods on it, added up."""
     pods = tuple(pods_here)
-    return NodeView(node=node, pods=pods, room=room(node, pods))
+    return NodeView(node=node, pods=pods, room=room(node, pods), loners=tuple(filter(_is_loner, pods)))
 
 
 def view_with_pod(view: NodeView, pod: Pod) -> NodeView:
@@ -96,11 +97,11 @@ def view_with_pod(view: NodeView, pod: Pod) -> NodeView:
     return node_view(view.node, (*view.pods, bound))
 
 
+def _is_loner(pod: Pod) -> bool:
+    affinity = pod.spec.affinity
+    return affinity is not None and affinity.pod_anti_affinity is not None
+
+
 def key(pod: Pod) -> PodKey:
     """What names a pod in the cluster: namespace and name."""
     return pod.namespace, pod.name
-
-
-def _without(view: NodeView, keys: frozenset[PodKey]) -> NodeView:
-    left = tuple(pod for pod in view.pods if key(pod) not in keys)
-    return view if len(left) == len(view.pods) else node_view(view.node, left)

@@ -74,7 +74,7 @@ def _tables(seen: Overview) -> Iterator[str]:
 
 
 def _table(by: By, whole: Row, rows: list[Row]) -> Iterator[str]:
-    yield f"{whole.resource or 'no GPU resource advertised'}  {_worth(whole)}"
+    yield f"{whole.resource or 'no GPU resource advertised'}  {_worth(whole)}".rstrip()
     yield _line(by.value.upper(), _HEADS, "")
     for row in rows:
         yield _line(row.key, _numbers(row), _bar(row))
