@@ -14,9 +14,10 @@ from pathlib import Path
 from lockgate.agents.driver_ready import read_driver_ready
 from lockgate.agents.node_state import Publisher
 from lockgate.agents.options import SettingsError
-from lockgate.agents.toolkit.agent import Agent, NewDriverError, Publish
+from lockgate.agents.toolkit.agent import Agent, Publish
 from lockgate.agents.toolkit.change import CONFIGURED, REFUSED, ROLLED_BACK
 from lockgate.agents.toolkit.settings import Settings, read_settings
+from lockgate.agents.toolkit.specs import NewDriverError
 
 _log = logging.getLogger("lockgate.toolkit")
 # NVIDIA's installer ends on any of these, after cleaning.

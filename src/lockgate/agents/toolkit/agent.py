@@ -14,22 +14,18 @@ from typing import Final
 
 import msgspec
 
-from lockgate.agents.toolkit import change, specs
+from lockgate.agents.toolkit import change
 from lockgate.agents.toolkit.change import CONFIGURED, UNREACHABLE, Node, Outcome
 from lockgate.agents.toolkit.report import cdi_state, runtime_state, spec_directories
 from lockgate.agents.toolkit.settings import Settings
+from lockgate.agents.toolkit.specs import SpecWriter, find_roots, remove_specs
 from lockgate.apply.service import Service
-from lockgate.gpu.nvml import Nvml
 from lockgate.host.cri import UnreachableError
 from lockgate.model.node_state import CDIState, RuntimeState
 
 _log = logging.getLogger("lockgate.toolkit")
 LOOK: Final = 5.0  # seconds between looks at driver, devices and runtime
 Publish = Callable[[RuntimeState | None, CDIState], None]
-
-
-class NewDriverError(Exception):
-    """The driver root holds another driver now; a loaded NVML is never unloaded, so the process must start again."""
 
 
 def node_of(settings: Settings) -> Node:
@@ -46,6 +42,13 @@ def node_of(settings: Settings) -> Node:
     )
 
 
+def _spec_writer(settings: Settings) -> SpecWriter | None:
+    """None where no specification is wanted."""
+    if not (settings.cdi_enabled and settings.cdi_output_dir):
+        return None
+    return SpecWriter(Path(settings.cdi_output_dir), find_roots(settings))
+
+
 class Agent:
     """One toolkit. `run` ends when `stop` is set, after cleaning the node; `publish` gets every state seen."""
 
@@ -55,7 +58,7 @@ class Agent:
         self.outcome = Outcome(UNREACHABLE, "not configured yet")
         self._publish = publish
         self._look = look
-        self._nvml: Nvml | None = None
+        self._specs = _spec_writer(settings)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="nvml")  # NVML wants one thread
         self._said = ""
 
@@ -78,8 +81,9 @@ class Agent:
 
     async def clean(self) -> None:
         """Take everything of ours off the node."""
-        if self.settings.cdi_enabled and self.settings.cdi_output_dir:
-            specs.remove_specs(Path(self.settings.cdi_output_dir))
+        if self._specs:
+            await asyncio.get_running_loop().run_in_executor(self._thread, self._specs.close)
+            remove_specs(Path(self.settings.cdi_output_dir))
         if not self.settings.no_runtime_config:
             try:
                 outcome = await change.remove(self.node)
@@ -89,14 +93,7 @@ class Agent:
 
     def _renew_specs(self) -> str:
         """Runs in the thread of NVML; returns what is wrong."""
-        if not (self.settings.cdi_enabled and self.settings.cdi_output_dir):
-            return ""
-        roots = specs.find_roots(self.settings)
-        if self._nvml is None:
-            self._nvml = Nvml(roots.driver)
-        if self._nvml.stale:
-            raise NewDriverError(f"{roots.driver} holds another driver")
-        return specs.write_specs(Path(self.settings.cdi_output_dir), roots, self._nvml).problem
+        return self._specs.renew().problem if self._specs else ""
 
     async def _configure(self) -> Outcome:
         try:

@@ -52,20 +52,49 @@ def find_roots(settings: Settings) -> Roots:
     )
 
 
-def write_specs(folder: Path, roots: Roots, nvml: Nvml) -> Written:
-    """Bring the specifications up to date. What cannot be known now stays as it is, with the problem told."""
-    try:
-        driver = find(roots.driver)
-        nodes = find_nodes(roots.dev / "dev")
-        nvml.open()
-        gpus = tuple(name_gpus(nvml.snapshot(), read_mig_minors()))
-        specs = (gpu_spec(driver, gpus, nodes, roots.place), management_spec(driver, nodes, roots.place))
-        changed = [path for spec in specs for path in _write(folder, spec)]
-    except (DriverNotFoundError, UnavailableError, OSError) as error:
-        return Written(problem=f"CDI specifications are not renewed: {error}")
-    missing = [spec.kind for spec in specs if not spec.devices]
-    problem = f"no device for {', '.join(missing)}: are there NVIDIA device nodes in /dev?" if missing else ""
-    return Written(changed=tuple(changed), problem=problem)
+class NewDriverError(Exception):
+    """The driver root holds another driver now; a loaded NVML is never unloaded, so the process must start again."""
+
+
+class SpecWriter:
+    """Keeps the specifications in a folder up to date; all calls from one thread, as NVML wants."""
+
+    def __init__(self, folder: Path, roots: Roots) -> None:
+        self._folder = folder
+        self._roots = roots
+        self._nvml = Nvml(roots.driver)
+        self._nodes: tuple[str, ...] = ()
+
+    def renew(self) -> Written:
+        """Look at driver and devices, and write what changed. What cannot be known now stays, with the problem told.
+
+        Raises NewDriverError.
+        """
+        if self._nvml.stale:
+            raise NewDriverError(f"{self._roots.driver} holds another driver")
+        try:
+            driver, nodes = find(self._roots.driver), find_nodes(self._roots.dev / "dev")
+            gpus = tuple(name_gpus(self._ask(nodes), read_mig_minors()))
+            place = self._roots.place
+            specs = (gpu_spec(driver, gpus, nodes, place), management_spec(driver, nodes, place))
+            changed = tuple(path for spec in specs for path in _write(self._folder, spec))
+        except (DriverNotFoundError, UnavailableError, OSError) as error:
+            return Written(problem=f"CDI specifications are not renewed: {error}")
+        missing = [spec.kind for spec in specs if not spec.devices]
+        problem = f"no device for {', '.join(missing)}: are there NVIDIA device nodes in /dev?" if missing else ""
+        return Written(changed=changed, problem=problem)
+
+    def _ask(self, nodes: tuple[str, ...]) -> values.Snapshot:
+        """The GPUs now. NVML knows only those that were there when it started, so new nodes start it again."""
+        if nodes != self._nodes:
+            self._nvml.close()
+        self._nvml.open()
+        self._nodes = nodes
+        return self._nvml.snapshot()
+
+    def close(self) -> None:
+        """Let go of the driver, which cannot be unloaded while it is in use."""
+        self._nvml.close()
 
 
 def remove_specs(folder: Path) -> None:
