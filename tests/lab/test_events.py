@@ -121,6 +121,16 @@ def test_a_lost_gpu_raises_its_xid_and_answers_no_more(nvml: ModuleType, machine
     nvml.nvmlEventSetFree(events)
 
 
+def test_an_xid_is_in_the_kernel_log(machine: SimulatedMachine) -> None:
+    machine.control.lose(1)
+
+    above, below = machine.control.kernel_log()
+    assert above.endswith(f"NVRM: GPU at PCI:0000:0f:00: {machine.control.gpus()[1].uuid}")
+    assert below.endswith(
+        "NVRM: Xid (PCI:0000:0f:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus."
+    )
+
+
 @pytest.fixture
 def restarted(load_nvml: Callable[[], ModuleType], machine: SimulatedMachine) -> ModuleType:
     """NVML in a process that outlives a simulator: the machine's own one is replaced during the test."""

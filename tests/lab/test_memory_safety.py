@@ -36,6 +36,8 @@ def _run(program: Path, environment: dict[str, str], rounds: int) -> int:
     done = subprocess.run(
         [program, str(rounds)], env={**os.environ, **environment}, capture_output=True, text=True, timeout=120
     )
+    if "unexpected memory mapping" in done.stderr:
+        pytest.skip("gcc's thread sanitizer does not know this kernel's address space")
     assert done.returncode == 0, done.stderr
     found = re.fullmatch(r"(\d+) calls succeeded\n", done.stdout)
     assert found is not None, done.stdout

@@ -81,6 +81,7 @@ VERBS: Final[dict[str, Callable[..., Any]]] = {
     "set": _set,
     "driver": _driver,
     "event": _event,
+    "kernel-log": lambda machine: list(machine.kernel_log),
     "lose": _lose,
     "reset": _reset,
 }

@@ -42,6 +42,10 @@ class Control:
         """Raise any event, optionally of a `gpu_instance` and `compute_instance`; how many event sets hear it."""
         return int(self._ask("event", gpu=gpu, type=int(type), data=data, **instances))
 
+    def kernel_log(self) -> list[str]:
+        """What NVIDIA's kernel module has written of XIDs, as dmesg prints it."""
+        return msgspec.convert(self._ask("kernel-log"), list[str])
+
     def lose(self, gpu: int | str, xid: int = 79) -> int:
         """The GPU falls off the bus, with its XID; every later call on it answers GPU_IS_LOST."""
         return int(self._ask("lose", gpu=gpu, xid=xid))

@@ -2,11 +2,13 @@
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Callable
 
 import msgspec
 
-from lockgate.lab.codes import NO_INSTANCE
+from lockgate.lab.codes import NO_INSTANCE, Event
+from lockgate.lab.kernel_log import xid_lines
 from lockgate.lab.state import Driver, Gpu, Process
 
 
@@ -60,6 +62,7 @@ class Machine:
         self.clock = clock
         self.started = clock()
         self.sessions: set[Session] = set()
+        self.kernel_log: deque[str] = deque(maxlen=1000)
         self._next_allocation = 1
 
     def change_gpu(self, gpu: Gpu) -> None:
@@ -67,7 +70,10 @@ class Machine:
         self.driver = self.driver.with_gpu(gpu)
 
     def publish(self, event: GpuEvent) -> None:
-        """Hand an event to every session that registered for it."""
+        """Hand an event to every session that registered for it; an XID is in the kernel's log besides."""
+        gpu = self.driver.gpu(event.minor)
+        if event.type == Event.XID and gpu is not None:
+            self.kernel_log.extend(xid_lines(gpu, event.data, self.clock() - self.started))
         for session in self.sessions:
             session.offer(event)
 
