@@ -224,6 +224,13 @@ def test_host_paths_move_volumes() -> None:
     assert volumes["device-plugin"] == "/data/kubelet/device-plugins"
 
 
+def test_a_driver_elsewhere_is_told_to_the_validator_and_mounted_where_it_always_is() -> None:
+    steps = shape(rendered(context(hostPaths={"driverInstallDir": "/opt/driver"}))[VALIDATOR])["init"]
+    for step in steps.values():
+        assert step["env"]["DRIVER_INSTALL_DIR"] == "/opt/driver"
+        assert step["env"]["DRIVER_INSTALL_DIR_CTR_PATH"] == "/run/nvidia/driver"
+
+
 def test_without_an_image_of_its_own_an_operand_runs_the_operators_image() -> None:
     bare = {key: {} for key in ("devicePlugin", "validator", "gfd", "toolkit", "driver", "dcgm")}
     found = rendered(Context(spec=parse_spec(bare), namespace="ns", image=OURS))

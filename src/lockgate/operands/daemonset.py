@@ -5,8 +5,9 @@ from typing import Any, Final
 
 import msgspec
 
+from lockgate.model.names import DRIVER_ROOT
 from lockgate.model.policy.parts import EnvVar, Image, ResourceRequirements
-from lockgate.model.policy.spec import DaemonSets
+from lockgate.model.policy.spec import DaemonSets, HostPaths
 from lockgate.operands.context import Context, image_of, owned, pull_policy
 from lockgate.operands.manifests import Manifest
 
@@ -127,9 +128,21 @@ def place(daemonset: Manifest, context: Context) -> None:
     moved = {
         "host-root": paths.root_fs or "/",
         "host-dev-char": f"{paths.root_fs.rstrip('/')}/dev/char",
-        "driver-install-dir": paths.driver_install_dir or "/run/nvidia/driver",
+        "driver-install-dir": paths.driver_install_dir or DRIVER_ROOT,
         "device-plugin": f"{paths.kubelet_root_dir}/device-plugins",
     }
     for volume in pod_spec(daemonset).get("volumes", []):
         if volume["name"] in moved:
             volume["hostPath"]["path"] = moved[volume["name"]]
+    for step in pod_spec(daemonset)["initContainers"]:
+        if any(entry["name"] == "COMPONENT" for entry in step.get("env", [])):
+            _tell_validator(step, paths)
+
+
+def _tell_validator(step: Manifest, paths: HostPaths) -> None:
+    """Paths that are not the usual ones; the driver root stays mounted where it is."""
+    if paths.driver_install_dir not in ("", DRIVER_ROOT):
+        roots = {"DRIVER_INSTALL_DIR": paths.driver_install_dir, "DRIVER_INSTALL_DIR_CTR_PATH": DRIVER_ROOT}
+        set_env(step, roots)
+    if paths.root_fs not in ("", "/"):
+        set_env(step, {"HOST_ROOT": paths.root_fs})
