@@ -6,11 +6,12 @@ from functools import cache
 import msgspec
 import pytest
 
-from lockgate.lab.boards import BOARDS, parse_boards
+from lockgate.lab.boards import BOARDS, MIB, parse_boards
 from lockgate.lab.codes import NvmlError, Return
 from lockgate.lab.identity import profiles
 from lockgate.lab.partition import create_gpu_instance, free_starts, remaining
 from lockgate.lab.state import Gpu, new_driver
+from lockgate.mig.geometry import board_of
 from lockgate.mig.products import PRODUCTS, Profile
 
 
@@ -73,6 +74,18 @@ def test_as_many_instances_fit_as_the_profile_says(board: str) -> None:
 
     assert {profile.name: remaining(gpu, profile) for profile in profiles(gpu)} == {
         profile.name: profile.max_count for profile in profiles(gpu)
+    }
+
+
+@pytest.mark.parametrize("board", ["A100-40GB", "A100-80GB", "H100-80GB"])
+def test_the_driver_and_the_planner_know_the_same_profiles(board: str) -> None:
+    gpu = _gpu(board)
+    planned = board_of(gpu.product.name, gpu.product.memory // MIB)
+
+    assert planned is not None
+    assert planned.key == board
+    assert {(p.name, p.slices, p.size, p.starts, p.max_count) for p in profiles(gpu)} == {
+        (s.name, s.slices, s.size, s.starts, s.most) for s in planned.shapes
     }
 
 
