@@ -97,8 +97,8 @@ def _root_without_us(found: File | None, root: str, record: Record) -> dict[str,
         without = remove_import(text, record.pattern, with_line=record.line)
     except (UnicodeDecodeError, TomlError):
         return {}  # the import is a pattern, so it does no harm without our file
-    if record.created and text_hash(text) == record.after:
-        return {root: None}
+    if text_hash(text) == record.after:  # nobody has edited it since
+        return {root: None if record.created else without.removeprefix(record.prefix)}
     return {root: without} if without != text else {}
 
 
@@ -147,15 +147,7 @@ def _patterns(node: Node) -> list[str | None]:
 def _try(node: Node, current: Files, wanted: Wanted, version: int | None, pattern: str | None) -> Answer:
     root_text, record = node.root_text, node.record
     if pattern is not None:
-        new_text = add_import(_with_version(root_text, version), pattern)
-        record = Record(
-            pattern,
-            text_hash(root_text),
-            text_hash(new_text),
-            created=not node.has_root,
-            line=not has_imports(root_text),
-        )
-        root_text = new_text
+        root_text, record = _importing(node, version, pattern)
     text = render(node, wanted, version, record)
     planned = node.files.with_file(node.dropin, text).with_file(node.root, root_text)
     after = resolve(planned, node.root, node.release, defaults=node.defaults)
@@ -168,12 +160,18 @@ def _try(node: Node, current: Files, wanted: Wanted, version: int | None, patter
     return Plan(differing, after, node.before, _notes(node, wanted))
 
 
+def _importing(node: Node, version: int | None, pattern: str) -> tuple[str, Record]:
+    """The top-level file with our import, and how to take it out again."""
+    before = node.root_text
+    prefix = f"version = {version}\n" if version is not None and not before.strip() else ""
+    after = add_import(prefix + before, pattern)
+    line = not has_imports(prefix + before)
+    record = Record(pattern, text_hash(before), text_hash(after), created=not node.has_root, line=line, prefix=prefix)
+    return after, record
+
+
 def _same(found: File | None, text: str) -> bool:
     return (found or "") == text or (isinstance(found, bytes) and found == text.encode())
-
-
-def _with_version(text: str, version: int | None) -> str:
-    return text if text.strip() or version is None else f"version = {version}\n{text}"
 
 
 def _notes(node: Node, wanted: Wanted) -> tuple[str, ...]:

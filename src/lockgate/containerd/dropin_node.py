@@ -33,11 +33,12 @@ class Record:
     after: str = ""
     created: bool = False  # the file is ours
     line: bool = False  # the `imports` line is ours
+    prefix: str = ""  # what we put before a blank file's text
 
     def dump(self, copied: str) -> str:
         """The header line; `copied` is the digest of a table that the drop-in repeats."""
         data = {"import": self.pattern, "before": self.before, "after": self.after, "created": self.created}
-        data |= {"line": self.line}
+        data |= {"line": self.line, "prefix": self.prefix}
         return _RECORD + json.dumps({**data, "copied": copied} if copied else data)
 
 
@@ -71,7 +72,8 @@ def read_record(tree: Files, dropin: str) -> Record:
         if line.startswith(_RECORD):
             try:
                 data = json.loads(line.removeprefix(_RECORD))
-                return Record(data["import"], data["before"], data["after"], data["created"], data["line"])
+                keys = ("import", "before", "after", "created", "line", "prefix")
+                return Record(*(data[key] for key in keys))
             except (ValueError, KeyError, TypeError):
                 return Record()
     return Record()
