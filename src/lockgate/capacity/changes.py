@@ -12,6 +12,7 @@ import msgspec
 
 from lockgate.capacity.copies import copies_on, notices_itself, place_copies
 from lockgate.capacity.moves import Move, Moved, least_moves
+from lockgate.capacity.repartition import repartitions
 from lockgate.model import names
 from lockgate.model.objects import Container, Node, Pod, Taint
 from lockgate.scheduling.filters import checks
@@ -32,6 +33,7 @@ class ChangeKind(enum.StrEnum):
     TOLERATE = "tolerate"
     SELECT = "select"
     ASK_LESS = "ask-less"
+    REPARTITION = "repartition"
     MOVE = "move"
 
 
@@ -143,6 +145,8 @@ def _for_node(pod: Pod, scene: Scene, view: NodeView, refusals: tuple[Refusal, .
         yield _uncordon(pod, scene, view)
     if plugins == {"TaintToleration"}:
         yield _tolerate(pod, scene, view)
+    if plugins == {"NodeResourcesFit"}:
+        yield from _repartition(pod, scene, view, refusals[0])
     if plugins == {"NodeAffinity"} and (misses := _replaceable(pod, refusals)):
         yield _select(pod, scene, misses)
 
@@ -164,6 +168,21 @@ def _tolerate(pod: Pod, scene: Scene, view: NodeView) -> _Candidate:
     tolerations = (*pod.spec.tolerations, *map(toleration_for, taints))
     change = Change(kind=ChangeKind.TOLERATE, text=f"let the pod tolerate {', '.join(map(taint_text, taints))}")
     return _Candidate(change=change, pod=_with_spec(pod, tolerations=tolerations), scene=scene)
+
+
+def _repartition(pod: Pod, scene: Scene, view: NodeView, refusal: Refusal) -> Iterator[_Candidate]:
+    """Where a GPU resource is all that is short, another MIG configuration of an idle node."""
+    short = [shortage.resource for shortage in refusal.shortages]
+    if len(short) != 1 or not names.is_gpu_resource(short[0]):
+        return
+    for found in repartitions(view, short[0]):
+        change = Change(
+            kind=ChangeKind.REPARTITION,
+            text=f"re-partition {view.name} as {found.config} (each GPU becomes {found.each})",
+            command=f"kubectl label node {view.name} {names.MIG_CONFIG}={found.config} --overwrite",
+        )
+        after = scene.with_node(found.after)
+        yield _Candidate(change=change, pod=pod, scene=after, touched=frozenset((view.name,)))
 
 
 def _replaceable(pod: Pod, refusals: tuple[Refusal, ...]) -> tuple[Miss, ...]:

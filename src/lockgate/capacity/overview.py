@@ -3,9 +3,11 @@
 import msgspec
 
 from lockgate.capacity.demand import Waiting, waiting
+from lockgate.capacity.mig_loss import MigGpu, mig_gpus
 from lockgate.capacity.node_capacity import NodeCapacity, gpu_nodes
 from lockgate.capacity.table import By, NamespaceRow, Row, namespace_rows, rows, total
 from lockgate.model.facts import Missing, Snapshot
+from lockgate.model.node_state import GPUNodeState
 from lockgate.model.objects import Pod
 from lockgate.scheduling.scene import Scene, scene
 
@@ -18,6 +20,7 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     total: tuple[Row, ...]
     namespaces: tuple[NamespaceRow, ...]
     waiting: tuple[Waiting, ...]
+    mig: tuple[MigGpu, ...] = ()
     unknown: tuple[str, ...] = ()
 
 
@@ -35,14 +38,14 @@ def overview(snapshot: Snapshot, by: By) -> Overview:
         total=total(nodes),
         namespaces=namespace_rows(pods, waits),
         waiting=waits,
+        mig=mig_gpus(_states(snapshot)),
         unknown=_unknown(snapshot, nodes),
     )
 
 
 def accounts(snapshot: Snapshot) -> tuple[NodeCapacity, ...]:
     """Every GPU node's account."""
-    states = () if isinstance(snapshot.node_states, Missing) else snapshot.node_states
-    return gpu_nodes(scene_of(snapshot), {state.name: state for state in states})
+    return gpu_nodes(scene_of(snapshot), {state.name: state for state in _states(snapshot)})
 
 
 def scene_of(snapshot: Snapshot) -> Scene:
@@ -58,6 +61,10 @@ def all_pods(snapshot: Snapshot) -> tuple[Pod, ...]:
     if isinstance(snapshot.pods, Missing):
         raise UnreadableError(_text("pods of all namespaces", snapshot.pods))
     return snapshot.pods
+
+
+def _states(snapshot: Snapshot) -> tuple[GPUNodeState, ...]:
+    return () if isinstance(snapshot.node_states, Missing) else snapshot.node_states
 
 
 def _unknown(snapshot: Snapshot, nodes: tuple[NodeCapacity, ...]) -> tuple[str, ...]:

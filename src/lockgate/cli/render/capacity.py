@@ -44,7 +44,7 @@ def as_markdown(seen: Overview) -> str:
 
 def as_text(seen: Overview) -> str:
     """A table for each resource, then what is locked, who waits, and what was not known."""
-    lines = [*_tables(seen), *_locked(seen), *_waiting(seen), *_notes(seen)]
+    lines = [*_tables(seen), *_mig(seen), *_locked(seen), *_waiting(seen), *_notes(seen)]
     return "\n".join(lines or ["no GPU nodes: no node has a GPU resource or a label that says so"]) + "\n"
 
 
@@ -128,6 +128,17 @@ def _namespaces(rows: tuple[NamespaceRow, ...]) -> Iterator[str]:
     for row in rows:
         yield f"{row.key:<30}{row.resource:<28}{row.pods:>6}{row.requested:>11}{row.waiting_pods:>14}{row.waiting:>6}"
     yield ""
+
+
+def _mig(seen: Overview) -> Iterator[str]:
+    """Partitioned GPUs that lose memory: free slices that no profile can use beside their devices."""
+    losing = [gpu for gpu in seen.mig if gpu.lost_gb]
+    if losing:
+        yield "MIG: memory that no profile can use"
+        for gpu in losing:
+            devices = ", ".join(f"{count} x {name}" for name, count in gpu.profiles)
+            yield f"  {gpu.node} GPU {gpu.gpu}: {gpu.lost_gb} GB beside {devices}"
+        yield ""
 
 
 def _locked(seen: Overview) -> Iterator[str]:
