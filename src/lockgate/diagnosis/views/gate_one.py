@@ -6,14 +6,18 @@ cause is what stands on the *nearest* nodes: of those that the pod selects, the 
 """
 
 import enum
+from collections.abc import Callable
 
 import msgspec
 
 from lockgate.model import names
-from lockgate.model.facts import Missing, Nodes, Pods
+from lockgate.model.facts import Missing, Namespaces, Nodes, Pods
 from lockgate.model.objects import Node, Pod, Taint
+from lockgate.scheduling.filters import checks
 from lockgate.scheduling.node_fit import Shortage, is_terminal, pods_by_node, room, shortages
+from lockgate.scheduling.ports import host_ports
 from lockgate.scheduling.requests import Amounts, accounted_requests, amounts, defaulted, spec_requests
+from lockgate.scheduling.scene import scene
 from lockgate.scheduling.selectors import Miss, node_misses
 from lockgate.scheduling.taints import is_cordoned_for, untolerated_taints
 
@@ -30,9 +34,11 @@ class Obstacle(enum.StrEnum):
     HELD = "held"  # healthy devices, none left
     TOO_FEW = "too-few"  # some are left, fewer than asked
     OTHER = "other"  # cpu, memory, storage, pod count
+    PLACEMENT = "placement"  # host ports, topology spread, pod affinity
 
 
 GPU_OBSTACLES = frozenset((Obstacle.NO_RESOURCE, Obstacle.GONE, Obstacle.UNHEALTHY, Obstacle.HELD, Obstacle.TOO_FEW))
+_PLACEMENT = frozenset(("NodePorts", "PodTopologySpread", "InterPodAffinity"))
 SHORT_OF_DEVICES = frozenset((Obstacle.HELD, Obstacle.TOO_FEW))
 
 
@@ -58,6 +64,7 @@ class GateRow(msgspec.Struct, frozen=True, kw_only=True):
     misses: tuple[Miss, ...] = ()
     shortages: tuple[Shortage, ...] = ()
     holders: tuple[Holder, ...] = ()
+    placement: tuple[str, ...] = ()  # the scheduler's words for PLACEMENT
     others: tuple[str, ...] = ()  # GPU resources of other names that it advertises
 
     @property
@@ -113,14 +120,15 @@ class GateOne(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(row for row in self.rows if not row.obstacles)
 
 
-def gate_one(pod: Pod, nodes: Nodes, pods: Pods | Missing) -> GateOne:
+def gate_one(pod: Pod, nodes: Nodes, pods: Pods | Missing, namespaces: Namespaces | Missing) -> GateOne:
     """Judge every GPU node for a pod that asks for a GPU; a pod pinned with nodeName is judged on that node alone."""
     asked = spec_requests(defaulted(pod.spec))
     resource = gpu_asked(pod) or names.GPU
     by_node = None if isinstance(pods, Missing) else pods_by_node(pods)
     candidates = sorted((n for n in nodes if is_gpu_node(n) and _may_be(pod, n)), key=lambda n: n.name)
     here = {n.name: None if by_node is None else by_node.get(n.name, []) for n in candidates}
-    rows = tuple(_row(pod, asked, resource, n, here[n.name]) for n in candidates)
+    beside = _placement(pod, nodes, pods, namespaces)
+    rows = tuple(_row(pod, asked, resource, n, here[n.name], beside(n.name)) for n in candidates)
     return GateOne(resource=resource, asked=asked.get(resource, 0), rows=rows, total_nodes=len(nodes))
 
 
@@ -142,7 +150,30 @@ def _may_be(pod: Pod, node: Node) -> bool:
     return not pod.spec.node_name or pod.spec.node_name == node.name
 
 
-def _row(pod: Pod, asked: Amounts, resource: str, node: Node, here: list[Pod] | None) -> GateRow:
+def _placement(
+    pod: Pod, nodes: Nodes, pods: Pods | Missing, namespaces: Namespaces | Missing
+) -> Callable[[str], tuple[str, ...]]:
+    """What the filters that look at other pods say of a node; asked only where a pod of the cluster has such wishes."""
+    if isinstance(pods, Missing) or not (_has_wishes(pod) or any(p.spec.affinity for p in pods)):
+        return lambda name: ()
+    others = (p for p in pods if (p.namespace, p.name) != (pod.namespace, pod.name))
+    around = scene(nodes, others, () if isinstance(namespaces, Missing) else namespaces)
+    asked = checks(pod, around)
+
+    def words(name: str) -> tuple[str, ...]:
+        refusals = (check(around.nodes[name]) for check in asked)
+        return tuple(reason for r in refusals if r is not None and r.plugin in _PLACEMENT for reason in r.reasons)
+
+    return words
+
+
+def _has_wishes(pod: Pod) -> bool:
+    return bool(pod.spec.affinity or pod.spec.topology_spread_constraints or host_ports(pod))
+
+
+def _row(
+    pod: Pod, asked: Amounts, resource: str, node: Node, here: list[Pod] | None, placement: tuple[str, ...]
+) -> GateRow:
     # A node without any allocatable (a cut file) tells nothing of its resources.
     known = here is not None and bool(node.status.allocatable)
     others = [p for p in here or () if (p.namespace, p.name) != (pod.namespace, pod.name)]
@@ -158,7 +189,9 @@ def _row(pod: Pod, asked: Amounts, resource: str, node: Node, here: list[Pod] | 
         allocatable=numbers.allocatable.get(resource, 0),
         known=resource in node.status.capacity or resource in node.status.allocatable,
         requested=numbers.requested.get(resource, 0) if known else None,
-        obstacles=_obstacles(pod, node, bool(taints), bool(misses), short, resource, capacity),
+        obstacles=_obstacles(pod, node, bool(taints), bool(misses), short, resource, capacity)
+        + ((Obstacle.PLACEMENT,) if placement else ()),
+        placement=placement,
         taints=taints,
         misses=misses,
         shortages=short,

@@ -1,0 +1,45 @@
+"""Other pods keep it off the GPU nodes.
+
+A host port is taken there, or pod affinity, anti-affinity or topology spread does not allow the node.
+
+Why it matters: GPUs are free, and a wish of the pod, or of a pod that is there already, is what says no.
+Fix: loosen the rule (preferred instead of required, a larger maxSkew), free the port, or add a node in another domain.
+"""
+
+from lockgate.diagnosis.rule import Failed, Passed, rule
+from lockgate.diagnosis.seen import listed, scheduler_word, some
+from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.views.gate_one import GateOne, GateRow, Obstacle
+from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.objects import Pod
+
+
+@rule(codes=("B07",), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,), gpu=False)
+def placement(pod: Pod, gate_one: GateOne) -> Failed | Passed | None:
+    rows = gate_one.nearest_with(Obstacle.PLACEMENT)
+    if rows:
+        return _failed(pod, rows)
+    wishes = pod.spec.affinity or pod.spec.topology_spread_constraints
+    return Passed("its wishes about other pods admit a GPU node") if wishes and gate_one.rows else None
+
+
+def _failed(pod: Pod, rows: tuple[GateRow, ...]) -> Failed:
+    reasons = list(dict.fromkeys(reason for row in rows for reason in row.placement))
+    return Failed(
+        about="nodes" if len(rows) > 1 else f"node/{rows[0].node}",
+        summary=f"{listed(row.node for row in rows)}: {listed(reasons)}.",
+        reach=len(rows),
+        evidence=(*(_seen(row) for row in rows), *some(scheduler_word(pod))),
+        remedy=(
+            Remedy(
+                "See what the pod wants of other pods, and what runs on the node",
+                f"kubectl get pods -A -o wide --field-selector spec.nodeName={rows[0].node}",
+                Risk.NONE,
+            ),
+        ),
+    )
+
+
+def _seen(row: GateRow) -> Evidence:
+    note = f"{row.arithmetic()}: GPUs are not what is short" if row.headroom and row.headroom >= row.asked else ""
+    return Evidence(object=f"node/{row.node}", field="placement", value=listed(row.placement), note=note)
