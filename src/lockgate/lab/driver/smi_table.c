@@ -85,13 +85,19 @@ static const char *mig_mode(nvmlDevice_t device)
     return current ? "Enabled" : "Disabled";
 }
 
-/* `format` with one number divided by `divisor`, or N/A. The number is read after the call that fills it. */
-static void number(char *to, nvmlReturn_t result, const char *format, const unsigned *value, unsigned divisor)
+/* One number with what stands around it, or N/A. By address, since the call that gives `result` fills it. */
+static void number(char *to, nvmlReturn_t result, const char *before, const unsigned *value, const char *after)
 {
     if (result == NVML_SUCCESS)
-        snprintf(to, TEXT_SIZE, format, *value / divisor);
+        snprintf(to, TEXT_SIZE, "%s%u%s", before, *value, after);
     else
         strcpy(to, result == NVML_ERROR_NOT_SUPPORTED ? "N/A" : "ERR!");
+}
+
+static void watts(char *to, nvmlReturn_t result, const unsigned *milliwatts)
+{
+    unsigned whole = *milliwatts / 1000;
+    number(to, result, "", &whole, "W");
 }
 
 static void print_first_line(const struct device *device)
@@ -106,7 +112,7 @@ static void print_first_line(const struct device *device)
     (void)nvml.nvmlDeviceGetPersistenceMode(device->handle, &persistence);
     nvmlReturn_t counted = nvml.nvmlDeviceGetTotalEccErrors(device->handle, 1, 0, &errors);
     shown = (unsigned)errors;
-    number(errors_text, counted, "%u", &shown, 1);
+    number(errors_text, counted, "", &shown, "");
     printf("| %3u  %-29.29s %3s  |   %16s Off | %20s |\n", device->index, name, persistence ? "On" : "Off", pci.busId,
            errors_text);
 }
@@ -119,11 +125,11 @@ static void print_second_line(const struct device *device)
     nvmlUtilization_t utilization = { 0, 0 };
     nvmlPstates_t performance = 0;
     unsigned value = 0;
-    number(temperature, nvml.nvmlDeviceGetTemperature(device->handle, 0, &value), "%uC", &value, 1);
-    number(state, nvml.nvmlDeviceGetPerformanceState(device->handle, &performance), "P%u", (unsigned *)&performance, 1);
-    number(power, nvml.nvmlDeviceGetPowerUsage(device->handle, &value), "%uW", &value, 1000);
-    number(limit, nvml.nvmlDeviceGetEnforcedPowerLimit(device->handle, &value), "%uW", &value, 1000);
-    number(load, nvml.nvmlDeviceGetUtilizationRates(device->handle, &utilization), "%u%%", &utilization.gpu, 1);
+    number(temperature, nvml.nvmlDeviceGetTemperature(device->handle, 0, &value), "", &value, "C");
+    number(state, nvml.nvmlDeviceGetPerformanceState(device->handle, &performance), "P", (unsigned *)&performance, "");
+    watts(power, nvml.nvmlDeviceGetPowerUsage(device->handle, &value), &value);
+    watts(limit, nvml.nvmlDeviceGetEnforcedPowerLimit(device->handle, &value), &value);
+    number(load, nvml.nvmlDeviceGetUtilizationRates(device->handle, &utilization), "", &utilization.gpu, "%");
     if (nvml.nvmlDeviceGetMemoryInfo_v2(device->handle, &memory) == NVML_SUCCESS) {
         snprintf(used, sizeof(used), "%lluMiB", memory.used / MIB);
         snprintf(total, sizeof(total), "%lluMiB", memory.total / MIB);
