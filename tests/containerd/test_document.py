@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lockgate.containerd.document import parse_document
-from lockgate.containerd.toml_text import GO_TOML_1, GO_TOML_2, Dialect, TomlError
+from lockgate.containerd.toml_dialect import GO_TOML_1, GO_TOML_2, Dialect
+from lockgate.containerd.toml_text import TomlError
 from lockgate.containerd.values import Leaf, Origin, Table, find, plain_table
 
 SCALARS = st.one_of(

@@ -8,7 +8,7 @@ from typing import assert_never
 
 from lockgate.containerd.go_values import DurationError, parse_duration, print_duration
 from lockgate.containerd.schema import Anything, ListOf, MapOf, Scalar, Struct, Type
-from lockgate.containerd.toml_text import Dialect
+from lockgate.containerd.toml_dialect import Dialect
 from lockgate.containerd.values import Leaf, Node, Origin, Plain, Table
 
 

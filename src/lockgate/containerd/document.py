@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from lockgate.containerd.toml_dialect import Dialect
 from lockgate.containerd.toml_tables import ArrayOfTables, Tables, TablesV1, TablesV2
-from lockgate.containerd.toml_text import Dialect, Key, Reader, TomlError
+from lockgate.containerd.toml_text import Key, Reader, TomlError
 from lockgate.containerd.values import Leaf, Table, plain_table
 
 BOM = "\ufeff"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import total_ordering
 
-from lockgate.containerd.toml_text import GO_TOML_1, GO_TOML_1_4, GO_TOML_2, GO_TOML_2_3, GO_TOML_2_4, Dialect
+from lockgate.containerd.toml_dialect import GO_TOML_1, GO_TOML_1_4, GO_TOML_2, GO_TOML_2_3, GO_TOML_2_4, Dialect
 
 
 class PluginMerge(Enum):

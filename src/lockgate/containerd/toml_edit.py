@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lockgate.containerd.document import BOM
-from lockgate.containerd.toml_text import GO_TOML_1, Reader
+from lockgate.containerd.toml_dialect import GO_TOML_2
+from lockgate.containerd.toml_text import Reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ def _line_span(text: str, at: int) -> tuple[int, int]:
 
 def _top_level(text: str) -> dict[str, _Span]:
     """Where the value of each undotted top-level key stands."""
-    reader = Reader(text, GO_TOML_1)
+    reader = Reader(text, GO_TOML_2)
     reader.at = len(BOM) if text.startswith(BOM) else 0
     found: dict[str, _Span] = {}
     while reader.skip_blank() and not reader.looking_at("["):
@@ -84,7 +85,7 @@ def _top_level(text: str) -> dict[str, _Span]:
 
 
 def _items(text: str, array: _Span) -> list[_Span]:
-    reader = Reader(text, GO_TOML_1)
+    reader = Reader(text, GO_TOML_2)
     reader.at = array.start + 1
     items: list[_Span] = []
     while reader.skip_blank() and not reader.looking_at("]"):

@@ -9,64 +9,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, time, timedelta, timezone
 from typing import NamedTuple
 
+from lockgate.containerd.toml_dialect import Dialect
+from lockgate.containerd.toml_scalars import DATE, SCALARS
 from lockgate.containerd.values import Plain
-
-
-@dataclass(frozen=True, slots=True)
-class Dialect:
-    """How one TOML library differs from the other."""
-
-    name: str
-    major: int
-    skips_bom: bool  # go-toml v1 skips a byte order mark, v2 takes it for a bad key
-    folds_key_case: bool  # v2 matches struct keys without regard to case; v1 only all-lower and ALL-UPPER
-    replaces_maps: bool  # v1 makes a new map for a Go map field, v2 adds to the one that is there
-    strict_date_end: bool  # v1 wants a space, a T or the end of the file after a date
-    big_unsigned: bool  # v1 reads integers up to 2**64-1
-    dates_crash: bool  # v2 before 2.3 panics on a date where a string or number belongs
-    reads_parent_for_embedded: bool  # v1 looks for the keys of an absent embedded struct in the table around it
-    token_errors_crash: bool  # v1 before 1.9.5 panics on a token that it does not expect
-    locates_structure: bool  # whether a message about a table opened twice tells the place
-    unclosed_header: str  # what it says when a table header is not closed
-
-
-GO_TOML_1 = Dialect(
-    "go-toml v1",
-    major=1,
-    skips_bom=True,
-    folds_key_case=False,
-    replaces_maps=True,
-    strict_date_end=True,
-    big_unsigned=True,
-    dates_crash=False,
-    reads_parent_for_embedded=True,
-    token_errors_crash=False,
-    locates_structure=True,
-    unclosed_header="unexpected token unclosed table key, was expecting a table key",
-)
-GO_TOML_1_4 = replace(GO_TOML_1, name="go-toml v1.9.4", token_errors_crash=True)
-GO_TOML_2 = Dialect(
-    "go-toml v2",
-    major=2,
-    skips_bom=False,
-    folds_key_case=True,
-    replaces_maps=False,
-    strict_date_end=False,
-    big_unsigned=False,
-    dates_crash=True,
-    reads_parent_for_embedded=False,
-    token_errors_crash=False,
-    locates_structure=False,
-    unclosed_header="toml: expected character ]",
-)
-GO_TOML_2_3 = replace(GO_TOML_2, name="go-toml v2.3", dates_crash=False)
-GO_TOML_2_4 = replace(
-    GO_TOML_2_3, name="go-toml v2.4", locates_structure=True, unclosed_header="toml: expected ']' to close table name"
-)
 
 
 class TomlError(ValueError):
@@ -100,13 +47,6 @@ _LONG_LITERAL = re.compile(r"'''\r?\n?(.*?)'''('{0,2})", re.DOTALL)
 _LONG_BASIC = re.compile(r'"""\r?\n?((?:[^\\]|\\.)*?)"""("{0,2})', re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([ \t]*\r?\n\s*)|(.))", re.DOTALL)
 _SIMPLE = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", '"': '"', "\\": "\\", "e": "\x1b"}
-_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:([Zz])|([+-])(\d\d):(\d\d))?)?")
-_TIME = re.compile(r"(\d\d):(\d\d):(\d\d)(?:\.(\d+))?")
-_NUMBER = re.compile(
-    r"(?P<base>0x[0-9A-Fa-f](?:_?[0-9A-Fa-f])*|0o[0-7](?:_?[0-7])*|0b[01](?:_?[01])*)"
-    r"|(?P<float>[+-]?(?:inf|nan|(?:0|[1-9](?:_?\d)*)(?:\.\d(?:_?\d)*(?:[eE][+-]?\d(?:_?\d)*)?|[eE][+-]?\d(?:_?\d)*)))"
-    r"|(?P<int>[+-]?(?:0|[1-9](?:_?\d)*))"
-)
 _END_OF_VALUE = re.compile(r"[\s,\]}#]|\Z")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)")
 
@@ -283,11 +223,11 @@ class Reader:
 
     def _date_or_number(self) -> Plain:
         start = self.at
-        for pattern, convert in _SCALARS:
+        for pattern, convert in SCALARS:
             match = pattern.match(self.text, start)
             if match and _END_OF_VALUE.match(self.text, match.end()):
                 self.at = match.end()
-                if pattern is _DATE and not match[4] and self.dialect.strict_date_end and self._no_space_follows():
+                if pattern is DATE and not match[4] and self.dialect.strict_date_end and self._no_space_follows():
                     raise self.error("parsing error: incorrect date/time separation character: ", start)
                 try:
                     return convert(match)
@@ -305,44 +245,7 @@ def _match(pattern: re.Pattern[str], text: str, at: int) -> re.Match[str]:
     return match
 
 
-def _fraction(digits: str | None) -> int:
-    return int((digits or "0")[:6].ljust(6, "0"))
-
-
-def _to_date(match: re.Match[str]) -> Plain:
-    year, month, day, hour, minute, second, fraction, zulu, sign, oh, om = match.groups()
-    if hour is None:
-        return date(int(year), int(month), int(day))
-    zone = UTC if zulu else None
-    if sign:
-        offset = timedelta(hours=int(oh), minutes=int(om))
-        zone = timezone(offset if sign == "+" else -offset)
-    return datetime(  # TOML has local moments, which have no zone
-        int(year), int(month), int(day), int(hour), int(minute), int(second), _fraction(fraction), zone
-    )
-
-
-def _to_time(match: re.Match[str]) -> Plain:
-    hour, minute, second, fraction = match.groups()
-    return time(int(hour), int(minute), int(second), _fraction(fraction))
-
-
-def _to_number(match: re.Match[str]) -> Plain:
-    text = match.group().replace("_", "")
-    if match["float"]:
-        return float(text)
-    number = int(text, 0) if match["base"] else int(text)
-    if not -(2**63) <= number < 2**64:
-        raise ValueError(f"integer {text} out of range")
-    return number
-
-
 _STRINGS = (('"""', _LONG_BASIC), ("'''", _LONG_LITERAL), ('"', _BASIC), ("'", _LITERAL))
-_SCALARS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Plain]], ...] = (
-    (_DATE, _to_date),
-    (_TIME, _to_time),
-    (_NUMBER, _to_number),
-)
 _BY_FIRST: dict[str, Callable[[Reader], Plain]] = {
     '"': Reader.string,
     "'": Reader.string,

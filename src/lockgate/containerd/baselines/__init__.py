@@ -6,7 +6,7 @@ from functools import cache
 from importlib import import_module
 
 from lockgate.containerd.document import parse_document
-from lockgate.containerd.toml_text import GO_TOML_2
+from lockgate.containerd.toml_dialect import GO_TOML_2
 from lockgate.containerd.values import BUILT_IN, Leaf, Table
 
 

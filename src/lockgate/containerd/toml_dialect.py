@@ -1,0 +1,58 @@
+"""How the TOML libraries of containerd's releases differ: go-toml v1 in 1.x, several releases of go-toml v2 in 2.x."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How one TOML library differs from the other."""
+
+    name: str
+    major: int
+    skips_bom: bool  # go-toml v1 skips a byte order mark, v2 takes it for a bad key
+    folds_key_case: bool  # v2 matches struct keys without regard to case; v1 only all-lower and ALL-UPPER
+    replaces_maps: bool  # v1 makes a new map for a Go map field, v2 adds to the one that is there
+    strict_date_end: bool  # v1 wants a space, a T or the end of the file after a date
+    big_unsigned: bool  # v1 reads integers up to 2**64-1
+    dates_crash: bool  # v2 before 2.3 panics on a date where a string or number belongs
+    reads_parent_for_embedded: bool  # v1 looks for the keys of an absent embedded struct in the table around it
+    token_errors_crash: bool  # v1 before 1.9.5 panics on a token that it does not expect
+    locates_structure: bool  # whether a message about a table opened twice tells the place
+    unclosed_header: str  # what it says when a table header is not closed
+
+
+GO_TOML_1 = Dialect(
+    "go-toml v1",
+    major=1,
+    skips_bom=True,
+    folds_key_case=False,
+    replaces_maps=True,
+    strict_date_end=True,
+    big_unsigned=True,
+    dates_crash=False,
+    reads_parent_for_embedded=True,
+    token_errors_crash=False,
+    locates_structure=True,
+    unclosed_header="unexpected token unclosed table key, was expecting a table key",
+)
+GO_TOML_1_4 = replace(GO_TOML_1, name="go-toml v1.9.4", token_errors_crash=True)
+GO_TOML_2 = Dialect(
+    "go-toml v2",
+    major=2,
+    skips_bom=False,
+    folds_key_case=True,
+    replaces_maps=False,
+    strict_date_end=False,
+    big_unsigned=False,
+    dates_crash=True,
+    reads_parent_for_embedded=False,
+    token_errors_crash=False,
+    locates_structure=False,
+    unclosed_header="toml: expected character ]",
+)
+GO_TOML_2_3 = replace(GO_TOML_2, name="go-toml v2.3", dates_crash=False)
+GO_TOML_2_4 = replace(
+    GO_TOML_2_3, name="go-toml v2.4", locates_structure=True, unclosed_header="toml: expected ']' to close table name"
+)
