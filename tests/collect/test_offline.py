@@ -187,6 +187,10 @@ Conditions:
   PodReadyToStartContainers   False
   PodScheduled                True
 Volumes:
+  data:
+    Type:       PersistentVolumeClaim (a reference to a PersistentVolumeClaim in the same namespace)
+    ClaimName:  data-train-0
+    ReadOnly:   false
   kube-api-access-9gw4l:
     Type:                    Projected (a volume that contains injected data from multiple sources)
 QoS Class:                   Burstable
@@ -222,6 +226,9 @@ def test_a_description_of_a_pod_is_read() -> None:
         2,
         3,
     )
+    assert [(v.name, v.persistent_volume_claim.claim_name) for v in pod.spec.volumes if v.persistent_volume_claim] == [
+        ("data", "data-train-0")
+    ]
     assert pod.spec.node_selector == {"nvidia.com/gpu.present": "true"}
     assert [(t.key, t.operator, t.value, t.effect) for t in pod.spec.tolerations] == [
         ("node.kubernetes.io/not-ready", "Exists", "", "NoExecute"),

@@ -14,6 +14,7 @@ from lockgate.model.objects import (
     Metadata,
     ObjectReference,
     OwnerReference,
+    PersistentVolumeClaimSource,
     Pod,
     PodSpec,
     PodStatus,
@@ -22,6 +23,7 @@ from lockgate.model.objects import (
     StateTerminated,
     StateWaiting,
     Toleration,
+    Volume,
 )
 
 _FIELD = re.compile(r"^(?P<key>[A-Z][\w .\-/()]*?):(?:\s+(?P<value>.*))?$")
@@ -87,6 +89,7 @@ def _pod(fields: dict[str, list[str]]) -> Pod:
             tolerations=tuple(_tolerations(fields.get("Tolerations", []))),
             containers=containers,
             init_containers=init,
+            volumes=tuple(_volumes(fields.get("Volumes", []))),
         ),
         status=PodStatus(
             phase=_first(fields, "Status").partition(" ")[0],
@@ -118,6 +121,13 @@ def _tolerations(lines: list[str]) -> Iterator[Toleration]:
         yield Toleration(
             key=key, operator="Exists" if exists else "Equal", value="" if exists else value, effect=effect
         )
+
+
+def _volumes(lines: list[str]) -> Iterator[Volume]:
+    """Of the volumes only the claims matter."""
+    for name, own in _blocks(lines[1:]):
+        if claim := _inner(own, "ClaimName"):
+            yield Volume(name=name, persistent_volume_claim=PersistentVolumeClaimSource(claim_name=claim))
 
 
 def _conditions(lines: list[str]) -> Iterator[Condition]:

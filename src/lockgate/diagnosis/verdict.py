@@ -30,7 +30,8 @@ def conclude(
         return _kind(first), _sentence(target, first)
     if worst == Severity.WARNING.rank:
         first = next(f for f in findings if f.severity is Severity.WARNING)
-        return Verdict.WARNING, _sentence(target, first)
+        undecided = first.gpu is None and any(n.decides for n in not_checked)
+        return Verdict.UNKNOWN if undecided else Verdict.WARNING, _sentence(target, first)
     return _nothing_found(target, about, [n for n in not_checked if n.decides])
 
 

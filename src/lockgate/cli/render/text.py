@@ -143,9 +143,8 @@ def _not_checked(items: tuple[NotChecked, ...], paint: Paint) -> Iterator[str]:
         yield ""
         yield paint("bold", "Not checked")
     for (reason, how), ids in _by_reason(items).items():
-        yield from _wrap(f"{', '.join(ids)}: {reason}", 6, first=2)
-        if how:
-            yield from _wrap(f"to know: {how}", 8, first=6)
+        yield from _wrap(f"{reason}{f'; to know it: {how}' if how else ''}", 6, first=2)
+        yield from (paint("dim", line) for line in _wrap(f"open: {', '.join(ids)}", 8, first=6))
 
 
 def _by_reason(items: tuple[NotChecked, ...]) -> dict[tuple[str, str], list[str]]:

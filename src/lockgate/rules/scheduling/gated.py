@@ -7,8 +7,9 @@ Fix: ask the controller that owns the gate (a queue such as Kueue), or remove th
 """
 
 from lockgate.diagnosis.rule import Failed, Passed, rule
-from lockgate.diagnosis.seen import listed, pod_ref, scheduler_word, some
+from lockgate.diagnosis.seen import listed, pod_ref, scheduler_text, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
+from lockgate.model.facts import Events, Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 
@@ -30,10 +31,12 @@ _OWNERS = {"kueue.x-k8s.io": "Kueue (its queue has not admitted the workload)"}
         "scheduling/other-resource",
     ),
 )
-def gated(pod: Pod) -> Failed | Passed:
+def gated(pod: Pod, pod_events: Events | Missing) -> Failed | Passed | None:
     gates = [gate.name for gate in pod.spec.scheduling_gates]
     if not gates:
-        return Passed("spec.schedulingGates is empty")
+        # A gated pod is never looked at; its spec alone may be a description that does not show gates.
+        word, _ = scheduler_text(pod, () if isinstance(pod_events, Missing) else pod_events)
+        return Passed("the scheduler has looked at it, so no gate holds it") if word else None
     owner = next((who for prefix, who in _OWNERS.items() if any(g.startswith(prefix) for g in gates)), "whoever set it")
     return Failed(
         about=pod_ref(pod),

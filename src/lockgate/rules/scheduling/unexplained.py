@@ -10,10 +10,13 @@ Fix: read the quoted text; if a node is open, wait a minute and ask again.
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import gate_rows, listed, pod_ref, scheduler_text, some
 from lockgate.diagnosis.stage import Stage
-from lockgate.diagnosis.views.gate_one import GateOne
+from lockgate.diagnosis.views.gate_one import GateOne, GateRow
+from lockgate.model import names
 from lockgate.model.facts import Events, Missing
 from lockgate.model.finding import Remedy, Risk, Severity
 from lockgate.model.objects import Pod
+from lockgate.scheduling.causes import Cause
+from lockgate.scheduling.messages import FailedScheduling
 
 
 @rule(codes=(), severity=Severity.WARNING, stages=(Stage.SCHEDULING,), gpu=None, fallback=True, asks_gpu=None)
@@ -23,15 +26,34 @@ def unexplained(pod: Pod, gate_one: GateOne | Missing, pod_events: Events | Miss
         return None
     gate = None if isinstance(gate_one, Missing) or not gate_one.asked else gate_one
     open_now = gate.open_rows if gate else ()
-    where = listed(row.node for row in open_now)
-    reasons = listed(r.text for r in text.reasons) if text and text.reasons else (text.prefilter if text else "")
-    said = f"It says: {reasons or word.verbatim}."
     return Failed(
         about=pod_ref(pod),
-        title="The scheduler's refusal is out of date" if open_now else "",
-        summary=f"{where} would take it by the numbers of now. {said}" if open_now else said,
+        title=_title(open_now, text),
+        summary=_summary(open_now, text, word.verbatim),
         evidence=(*some(word), *(gate_rows(gate, open_now) if gate else ())),
-        remedy=(
-            Remedy("Look at the pod's newest events", f"kubectl describe pod -n {pod.namespace} {pod.name}", Risk.NONE),
-        ),
+        remedy=(_remedy(pod, isinstance(gate_one, Missing)),),
     )
+
+
+def _title(open_now: tuple[GateRow, ...], text: FailedScheduling | None) -> str:
+    if open_now:
+        return "The scheduler's refusal is out of date, or about something that is not checked here"
+    known = text is not None and all(r.cause is not Cause.UNKNOWN for r in text.reasons) and bool(text.reasons)
+    return "The scheduler's words alone do not tell the cause" if known else ""
+
+
+def _summary(open_now: tuple[GateRow, ...], text: FailedScheduling | None, verbatim: str) -> str:
+    reasons = listed(f"{r.text} ({r.count})" for r in text.reasons) if text and text.reasons else ""
+    said = f"It says: {reasons or (text.prefilter if text else '') or verbatim}."
+    if open_now:
+        return f"{listed(row.node for row in open_now)} would take it by the numbers of now. {said}"
+    if text is not None and any(r.resource and names.is_gpu_resource(r.resource) for r in text.reasons):
+        return f"{said} That text is the same for a full node, a lost plugin and a sick GPU; the nodes' numbers decide."
+    return said
+
+
+def _remedy(pod: Pod, without_nodes: bool) -> Remedy:
+    if without_nodes:
+        command = "kubectl get nodes,pods,daemonsets,events -A -o json > facts.json"
+        return Remedy("Get the facts that decide, and ask again with --from facts.json", command, Risk.NONE)
+    return Remedy("Look at the pod's newest events", f"kubectl describe pod -n {pod.namespace} {pod.name}", Risk.NONE)
