@@ -31,32 +31,32 @@ class Operator:
         self._settings = settings
         self._api = api
         self._metrics = Metrics()
-        self._world: World = make_world(
+        self.world: World = make_world(
             settings, api, on_policy=self._on_policy, on_node=self._on_node, on_daemonset=self._on_daemonset
         )
         self._policies: Controller[str] = Controller(
             "ClusterPolicy",
-            ClusterPolicies(self._world, self._metrics).reconcile,
+            ClusterPolicies(self.world, self._metrics).reconcile,
             on_outcome=lambda succeeded: None if succeeded else self._metrics.note_failure(),
         )
-        self._labels: Controller[str] = Controller("node labels", NodeLabels(self._world).reconcile, workers=8)
+        self._labels: Controller[str] = Controller("node labels", NodeLabels(self.world).reconcile, workers=8)
         self._leading = False
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._world.follow())
+            group.create_task(self.world.follow())
             group.create_task(serve(health_app(self._missing), self._settings.health))
             group.create_task(serve(metrics_app(self._metrics.registry), self._settings.metrics))
             group.create_task(self._lead())
 
     def _missing(self) -> str:
         """A candidate that waits is as ready as can be; a leader is when its copies are complete."""
-        informers = (self._world.policies, self._world.nodes, self._world.daemonsets)
+        informers = (self.world.policies, self.world.nodes, self.world.daemonsets)
         waiting = [informer.resource.plural for informer in informers if not informer.synced.is_set()]
         return f"not listed yet: {', '.join(waiting)}" if waiting else ""
 
     async def _lead(self) -> None:
-        await self._world.synced()
+        await self.world.synced()
         async with self._elected():
             self._leading = True
             self._enqueue_policies()
@@ -99,7 +99,7 @@ class Operator:
         self._enqueue_policies()
         if after is None and before is not None:
             self._policies.queue.add(before.name)
-        if len(self._world.policies) == 0:
+        if len(self.world.policies) == 0:
             self._metrics.note_no_policy()
         if before is None or after is None or before.metadata.generation != after.metadata.generation:
             self._enqueue_nodes()
@@ -116,11 +116,11 @@ class Operator:
             self._enqueue_policies()
 
     def _enqueue_policies(self) -> None:
-        for policy in self._world.policies:
+        for policy in self.world.policies:
             self._policies.queue.add_after(policy.name, SETTLE)
 
     def _enqueue_nodes(self) -> None:
-        for node in self._world.nodes:
+        for node in self.world.nodes:
             self._labels.queue.add(node.name)
 
 
