@@ -11,7 +11,7 @@ from lockgate.containerd.dropin_text import alias_of, said, source_handler
 from lockgate.containerd.effective import Effective
 from lockgate.containerd.imports import Files
 from lockgate.containerd.load import ConfigError
-from lockgate.containerd.migrate import CRI, CRI_RUNTIME
+from lockgate.containerd.migrate_cri import CRI, CRI_RUNTIME
 from lockgate.containerd.traps import LostHandler, lost_handlers
 from lockgate.containerd.validate import cri_problems
 from lockgate.containerd.values import Plain, Table, dotted, find, leaves

@@ -9,7 +9,7 @@ import tomli_w
 from lockgate.containerd.dropin_node import HANDLERS, Node, Record, Wanted, text_hash
 from lockgate.containerd.effective import RUNC_V2, Effective, Handler
 from lockgate.containerd.load import View, load
-from lockgate.containerd.migrate import CRI, CRI_RUNTIME
+from lockgate.containerd.migrate_cri import CRI, CRI_RUNTIME
 from lockgate.containerd.releases import Migration, PluginMerge
 from lockgate.containerd.values import Plain, Table, find, plain_table
 

@@ -8,14 +8,14 @@ from functools import cached_property
 from typing import TypeAlias, Union
 
 from lockgate.containerd.baselines import baseline
-from lockgate.containerd.decode import Decoder, WrongTypeError
 from lockgate.containerd.imports import File, Files
-from lockgate.containerd.load import ConfigError, Loaded, Refused, View, load, migrate_merged
-from lockgate.containerd.migrate import CRI, Collision
-from lockgate.containerd.proxies import register_proxies
-from lockgate.containerd.releases import Family, Release
-from lockgate.containerd.schema import plugin_type
-from lockgate.containerd.values import BUILT_IN, Leaf, Node, Origin, Plain, Table, find, leaves, plain
+from lockgate.containerd.load import View, load, migrate_merged
+from lockgate.containerd.migrate import Collision
+from lockgate.containerd.migrate_cri import CRI
+from lockgate.containerd.refusals import ConfigError, Refused
+from lockgate.containerd.releases import Release
+from lockgate.containerd.sections import decode_sections
+from lockgate.containerd.values import Leaf, Node, Origin, Plain, Table, find, leaves, plain
 
 Result: TypeAlias = Union["Effective", ConfigError]
 Cache: TypeAlias = MutableMapping[object, Result]
@@ -200,65 +200,10 @@ def _resolve(files: Files, root: str, release: Release, view: View, defaults: Ta
     try:
         loaded = load(files, root, family, view, built_in)
         migrate_merged(loaded.document, family, view)
-        _register_proxies(loaded.document, family)
-        document = _decoded(loaded, release, built_in)
+        document = decode_sections(loaded, family, built_in)
     except Refused as refused:
         return refused.error
     return Effective(release, root, document, tuple(loaded.paths), loaded.missing, tuple(loaded.collisions))
-
-
-def _decoded(loaded: Loaded, release: Release, built_in: Table) -> Table:
-    family, document = release.family, loaded.document
-    sections, defaults = document["plugins"], built_in["plugins"]
-    assert isinstance(sections, Table)  # the loader made it one
-    assert isinstance(defaults, Table)  # the baseline has plugins
-    by_id = family.plugin_by_id and _plain_or_none(document.get("version")) in (0, 1)
-    disabled = set(_names(document.get("disabled_plugins")))
-    plugins = Table(origin=sections.origin) if family.plugin_by_id else Table(dict(sections), sections.origin)
-    for name, default in defaults.items():
-        if (plugin_id(name) if by_id else name) in disabled or not isinstance(default, Table):
-            continue
-        data = sections.get(plugin_id(name) if by_id else name)
-        plugins[name] = default if data is None else _plugin(name, data, default, release)
-    document["plugins"] = plugins
-    document["version"] = Leaf(family.config_version, BUILT_IN)
-    _fill_timeouts(document, built_in)
-    if family.plugin_by_id:
-        document["imports"] = Leaf(list(loaded.paths))
-    return document
-
-
-def _plugin(name: str, data: Node, default: Table, release: Release) -> Node:
-    try:
-        return Decoder(release.family.toml, sorts_keys=True).decode(plugin_type(name, default), data, default, (name,))
-    except WrongTypeError as error:
-        message = f"plugin {name}: {error.message}"
-        raise Refused(ConfigError(message, error.origin.file, error.origin.line, error.panics)) from None
-
-
-def _register_proxies(document: Table, family: Family) -> None:
-    try:
-        register_proxies(document, family)
-    except WrongTypeError as error:
-        raise Refused(ConfigError(error.message, error.origin.file, error.origin.line, error.panics)) from None
-
-
-def plugin_id(name: str) -> str:
-    """The short id of a plugin: `cri` of `io.containerd.grpc.v1.cri`."""
-    return name.rsplit(".", 1)[-1]
-
-
-def _fill_timeouts(document: Table, built_in: Table) -> None:
-    timeouts, defaults = document.get("timeouts"), built_in.get("timeouts")
-    if isinstance(timeouts, Table) and isinstance(defaults, Table):
-        for name, default in defaults.items():
-            if _value(timeouts, name) in (None, ""):
-                timeouts[name] = default
-
-
-def _names(node: Node | None) -> list[str]:
-    value = _plain_or_none(node)
-    return [str(item) for item in value] if isinstance(value, list) else []
 
 
 def _plain_or_none(node: Node | None) -> Plain:

@@ -9,7 +9,7 @@ from enum import Enum
 from lockgate.containerd.document import parse_document
 from lockgate.containerd.effective import Effective
 from lockgate.containerd.imports import File, Files
-from lockgate.containerd.migrate import CRI, CRI_RUNTIME
+from lockgate.containerd.migrate_cri import CRI, CRI_RUNTIME
 from lockgate.containerd.releases import PluginMerge
 from lockgate.containerd.toml_text import TomlError
 from lockgate.containerd.values import Leaf, Origin, Table, find
