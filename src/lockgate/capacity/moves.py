@@ -60,12 +60,15 @@ def least_moves(pod: Pod, scene: Scene, node: str, most: int = MOST_MOVES) -> Se
 
 def movable(pod: Pod) -> bool:
     """Whether a pod would come back elsewhere by itself when it is evicted, and may be."""
-    annotations = pod.metadata.annotations
     owner = next((o for o in pod.metadata.owner_references if o.controller), None)
-    if owner is None or owner.kind in ("DaemonSet", "Node") or _STATIC in annotations:
+    if owner is None or owner.kind in ("DaemonSet", "Node") or _STATIC in pod.metadata.annotations:
         return False
-    refused = any(annotations.get(name) == value for name, value in _DO_NOT_EVICT.items())
-    return not refused and pod.metadata.deletion_timestamp is None
+    return not is_kept(pod) and pod.metadata.deletion_timestamp is None
+
+
+def is_kept(pod: Pod) -> bool:
+    """Whether an annotation of a well-known autoscaler asks to leave the pod where it is."""
+    return any(pod.metadata.annotations.get(name) == value for name, value in _DO_NOT_EVICT.items())
 
 
 def _groups(view: NodeView, asked: Amounts, most: int) -> Iterator[tuple[Pod, ...]]:

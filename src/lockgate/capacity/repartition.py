@@ -41,6 +41,14 @@ def repartitions(view: NodeView, resource: str) -> tuple[Repartition, ...]:
     return (_applied(view, config, f"{shape.most} x {shape.name}", {resource: gpus * shape.most}),)
 
 
+def reconfigured(view: NodeView, config: str) -> NodeView | None:
+    """The node under a named configuration, `all-disabled` or `all-<profile>`; None where its board has none such."""
+    profile = config.removeprefix("all-")
+    resource = names.GPU if config == _DISABLED else f"{names.MIG_PREFIX}{profile}"
+    found = [repartition for repartition in repartitions(view, resource) if repartition.config == config]
+    return found[0].after if found else None
+
+
 def _held(room: Room) -> bool:
     return any(count for name, count in room.requested.items() if names.is_gpu_resource(name))
 

@@ -16,6 +16,7 @@ from lockgate import __version__
 VERBS = {
     "why": "say why a GPU pod or workload does not run, with evidence",
     "capacity": "show what GPUs there are: requested, free, locked, waited for",
+    "what-if": "think cordons, drains, slices and new nodes through, without changing anything",
     "fit": "say whether pods fit, where, and what would make room",
 }
 _EXAMPLES = """examples:

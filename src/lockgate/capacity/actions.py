@@ -1,0 +1,191 @@
+"""What a person may think of doing to a cluster, each as a value, and what it makes of the scene; only thoughts."""
+
+from collections.abc import Iterable
+from typing import TypeAlias
+
+import msgspec
+
+from lockgate.capacity.moves import is_kept, movable
+from lockgate.capacity.repartition import reconfigured
+from lockgate.capacity.slots import label_prefix, number
+from lockgate.model import names
+from lockgate.model.objects import Node, Pod
+from lockgate.scheduling.scene import NodeView, Scene, key, node_view
+
+
+class ActionError(ValueError):
+    """An action that cannot be thought through; the text says why and what would be possible."""
+
+
+class Cordon(msgspec.Struct, frozen=True):
+    """No new pods come to the node; those there stay."""
+
+    node: str
+
+
+class Uncordon(msgspec.Struct, frozen=True):
+    """New pods may come again."""
+
+    node: str
+
+
+class Drain(msgspec.Struct, frozen=True):
+    """Cordon, then evict what may be evicted."""
+
+    node: str
+
+
+class Replicas(msgspec.Struct, frozen=True):
+    """Time-slicing with so many slots a GPU; 1 ends it. Pods there stay, each with the slots that it holds."""
+
+    node: str
+    count: int
+
+
+class MigConfig(msgspec.Struct, frozen=True):
+    """Another MIG configuration (`all-<profile>` or `all-disabled`); the node's GPU pods have to leave first."""
+
+    node: str
+    config: str
+
+
+class LoseGpus(msgspec.Struct, frozen=True):
+    """So many GPUs of a node become unhealthy: allocatable shrinks, capacity stays."""
+
+    node: str
+    count: int = 1
+
+
+class AddNode(msgspec.Struct, frozen=True):
+    """One more node like an existing one of that product, empty and open."""
+
+    product: str
+
+
+Action: TypeAlias = Cordon | Uncordon | Drain | Replicas | MigConfig | LoseGpus | AddNode
+
+
+class Effect(msgspec.Struct, frozen=True, kw_only=True):
+    """The scene afterwards; `displaced` pods look for a new node, `lost` ones nobody makes again, `kept` ones stay."""
+
+    scene: Scene
+    displaced: tuple[Pod, ...] = ()
+    lost: tuple[Pod, ...] = ()
+    kept: tuple[Pod, ...] = ()
+
+
+def apply(action: Action, scene: Scene) -> Effect:
+    """Think one action through; raises ActionError when the scene lacks what it names."""
+    match action:
+        case AddNode():
+            return Effect(scene=scene.with_node(_new_node(action.product, scene)))
+        case Cordon() | Uncordon():
+            return Effect(scene=_cordoned(scene, action.node, isinstance(action, Cordon)))
+        case Drain():
+            return _evicted(_cordoned(scene, action.node, True), action.node, _view(scene, action.node).pods)
+        case Replicas():
+            return Effect(scene=scene.with_node(_sliced(_view(scene, action.node), action.count)))
+        case LoseGpus():
+            return Effect(scene=scene.with_node(_shrunk(_view(scene, action.node), action.count)))
+        case MigConfig():
+            return _reconfigured(scene, action)
+
+
+def _view(scene: Scene, name: str) -> NodeView:
+    if name not in scene.nodes:
+        raise ActionError(f'there is no node "{name}"')
+    return scene.nodes[name]
+
+
+def _cordoned(scene: Scene, name: str, unschedulable: bool) -> Scene:
+    view = _view(scene, name)
+    spec = msgspec.structs.replace(view.node.spec, unschedulable=unschedulable)
+    return scene.with_node(node_view(msgspec.structs.replace(view.node, spec=spec), view.pods))
+
+
+def _evicted(scene: Scene, name: str, pods: Iterable[Pod]) -> Effect:
+    """Pods of DaemonSets and static pods stay without a word, as `kubectl drain` leaves them; marked ones are said."""
+    leaving = [pod for pod in pods if not _stays(pod)]
+    kept = tuple(pod for pod in leaving if is_kept(pod))
+    gone = [pod for pod in leaving if not is_kept(pod)]
+    return Effect(
+        scene=scene.without_pods(name, map(key, gone)),
+        displaced=tuple(pod for pod in gone if movable(pod)),
+        lost=tuple(pod for pod in gone if not movable(pod) and pod.metadata.deletion_timestamp is None),
+        kept=kept,
+    )
+
+
+def _stays(pod: Pod) -> bool:
+    owners = {owner.kind for owner in pod.metadata.owner_references if owner.controller}
+    return bool(owners & {"DaemonSet", "Node"})
+
+
+def _sliced(view: NodeView, replicas: int) -> NodeView:
+    labels, status = view.node.metadata.labels, view.node.status
+    resource = next((name for name in sorted(status.capacity) if name.startswith(names.GPU_PREFIX)), "")
+    if not resource:
+        raise ActionError(f"node {view.name} advertises no {names.GPU}: there is nothing to slice")
+    prefix = label_prefix(resource)
+    was = max(number(labels, f"{prefix}.replicas") or 1, 1)
+    strategy = "time-slicing" if replicas > 1 else "none"
+    sliced = {**labels, f"{prefix}.replicas": str(replicas), f"{prefix}.sharing-strategy": strategy}
+    status = msgspec.structs.replace(
+        status,
+        capacity=status.capacity | {resource: str(_slots(status.capacity, resource) // was * replicas)},
+        allocatable=status.allocatable | {resource: str(_slots(status.allocatable, resource) // was * replicas)},
+    )
+    metadata = msgspec.structs.replace(view.node.metadata, labels=sliced)
+    return node_view(msgspec.structs.replace(view.node, metadata=metadata, status=status), view.pods)
+
+
+def _shrunk(view: NodeView, count: int) -> NodeView:
+    labels, status = view.node.metadata.labels, view.node.status
+    resource = next((n for n in sorted(status.allocatable) if n.startswith(names.GPU_PREFIX)), "")
+    each = max(number(labels, f"{label_prefix(resource)}.replicas") or 1, 1)
+    left = _slots(status.allocatable, resource) - count * each
+    if not resource or left < 0:
+        raise ActionError(f"node {view.name} has fewer than {count} healthy GPUs")
+    smaller = msgspec.structs.replace(status, allocatable=status.allocatable | {resource: str(left)})
+    return node_view(msgspec.structs.replace(view.node, status=smaller), view.pods)
+
+
+def _slots(quantities: dict[str, str], resource: str) -> int:
+    return int(quantities.get(resource, "0"))
+
+
+def _reconfigured(scene: Scene, action: MigConfig) -> Effect:
+    view = _view(scene, action.node)
+    holders = [pod for pod in view.pods if _holds_gpu(pod)]
+    effect = _evicted(scene, view.name, holders)
+    if effect.kept:
+        held = ", ".join(f"{pod.namespace}/{pod.name}" for pod in effect.kept)
+        raise ActionError(f"node {view.name} cannot be re-partitioned while {held} may not be evicted")
+    after = reconfigured(effect.scene.nodes[view.name], action.config)
+    if after is None:
+        raise ActionError(f'node {view.name} cannot become "{action.config}": its board has no such configuration')
+    return msgspec.structs.replace(effect, scene=effect.scene.with_node(after))
+
+
+def _holds_gpu(pod: Pod) -> bool:
+    return any(names.is_gpu_resource(name) for c in pod.spec.containers for name in c.resources.requests)
+
+
+def _new_node(product: str, scene: Scene) -> NodeView:
+    known = sorted({v.node.metadata.labels.get(names.GPU_PRODUCT, "") for v in scene.nodes.values()} - {""})
+    nodes = (view.node for view in scene.nodes.values())
+    like = next((node for node in nodes if node.metadata.labels.get(names.GPU_PRODUCT) == product), None)
+    if like is None:
+        raise ActionError(f'no node has the product "{product}" to copy; there is {", ".join(known) or "none"}')
+    name = next(n for i in range(1, len(scene.nodes) + 2) if (n := f"new-{i}") not in scene.nodes)
+    labels = {**like.metadata.labels, "kubernetes.io/hostname": name}
+    metadata = msgspec.structs.replace(like.metadata, name=name, labels=labels)
+    status = msgspec.structs.replace(like.status, allocatable=_healthy(like))
+    spec = msgspec.structs.replace(like.spec, unschedulable=False)
+    return node_view(msgspec.structs.replace(like, metadata=metadata, spec=spec, status=status), ())
+
+
+def _healthy(node: Node) -> dict[str, str]:
+    """A new node's devices are all well."""
+    gpus = {name: count for name, count in node.status.capacity.items() if names.is_gpu_resource(name)}
+    return node.status.allocatable | gpus

@@ -1,0 +1,66 @@
+"""The outcome of `what-if` as text of 100 columns and as JSON."""
+
+import textwrap
+from collections.abc import Iterator
+
+import msgspec
+
+from lockgate.capacity.table import Row
+from lockgate.capacity.what_if import Fate, WhatIf
+from lockgate.model import names
+
+WIDTH = 100
+_MOST = 20
+_HEADS = ("SLOTS", "REQUESTED", "HEADROOM", "LOCKED", "LARGEST")
+
+
+def as_json(outcome: WhatIf) -> str:
+    """One document; names are stable."""
+    body = {"apiVersion": names.API_VERSION, "kind": "WhatIf"} | msgspec.to_builtins(outcome)
+    return msgspec.json.format(msgspec.json.encode(body), indent=2).decode() + "\n"
+
+
+def as_text(outcome: WhatIf) -> str:
+    """Before and after, then what becomes of the pods."""
+    lines = [*_table(outcome), *_fates(outcome)]
+    lines += ["", *textwrap.wrap(f"Left out: {'; '.join(outcome.left_out)}", WIDTH, subsequent_indent="  ")]
+    return "\n".join(lines) + "\n"
+
+
+def _table(outcome: WhatIf) -> Iterator[str]:
+    before = {row.resource: row for row in outcome.before}
+    after = {row.resource: row for row in outcome.after}
+    yield f"{'RESOURCE':<30}" + "".join(f"{head:>13}" for head in _HEADS)
+    for resource in sorted({*before, *after}):
+        pairs = zip(_numbers(before.get(resource)), _numbers(after.get(resource)), strict=True)
+        yield f"{resource or 'none advertised':<30}" + "".join(f"{_change(*pair):>13}" for pair in pairs)
+
+
+def _numbers(row: Row | None) -> tuple[int, ...]:
+    if row is None:
+        return (0,) * len(_HEADS)
+    return row.capacity, row.requested, row.headroom, row.locked, row.largest
+
+
+def _change(before: int, after: int) -> str:
+    return str(before) if before == after else f"{before} -> {after}"
+
+
+def _fates(outcome: WhatIf) -> Iterator[str]:
+    yield from _listed("Would move", outcome.moved)
+    yield from _listed("Would wait: no node takes them", outcome.waiting)
+    yield from _listed("Would be lost: no controller makes them again", outcome.lost)
+    yield from _listed("Would stay: marked as not to be evicted", outcome.kept)
+    yield from _listed("Wait now and could start", outcome.started)
+
+
+def _listed(title: str, fates: tuple[Fate, ...]) -> Iterator[str]:
+    if not fates:
+        return
+    yield ""
+    yield f"{title} ({len(fates)})"
+    for fate in fates[:_MOST]:
+        ends = " -> ".join(end for end in (fate.source, fate.target) if end)
+        yield f"  {fate.namespace}/{fate.pod}  {ends}".rstrip()
+    if len(fates) > _MOST:
+        yield f"  and {len(fates) - _MOST} more (-o json lists them)"
