@@ -54,6 +54,7 @@ UNSUPPORTED: Final = (
         "spec.sandboxWorkloads.enabled",
         lambda spec: bool(spec.sandbox_workloads.enabled),
     ),
+    Unsupported("pod-security-admission", "PodSecurityReady", "spec.psa.enabled", lambda spec: bool(spec.psa.enabled)),
 )
 
 
