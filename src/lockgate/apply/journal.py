@@ -13,10 +13,14 @@ from lockgate.apply.files import Checkpoint, onward, remove_file, write_file
 
 
 class FileChange(msgspec.Struct, frozen=True):
-    """One file before and after; None: it is not there."""
+    """One file: what it should hold, and what to go back to; None: it is not there.
+
+    `seen` is what it held when the change was planned: `before`, or the work of a change that was interrupted.
+    """
 
     path: str
     before: bytes | None
+    seen: bytes | None
     after: bytes | None
 
 
@@ -54,7 +58,7 @@ def apply_changes(changes: Iterable[FileChange], here: Mapping[str, Path], *, ch
     Raises EditedError before it would overwrite what nobody planned with, and OSError; earlier files then stay changed.
     """
     for change in changes:
-        if _read(here[change.path]) not in (change.before, change.after):
+        if _read(here[change.path]) not in (change.seen, change.after):
             raise EditedError(f"{change.path} was edited by someone else just now")
         _put(here[change.path], change.after, checkpoint)
 
@@ -66,7 +70,7 @@ def take_back(
     foreign = []
     for change in reversed(changes):
         current = _read(here[change.path])
-        if current == change.after:
+        if current in (change.seen, change.after):
             _put(here[change.path], change.before, checkpoint)
         elif current != change.before:
             foreign.append(change.path)

@@ -111,3 +111,28 @@ def stand_in(root: Path, release: str) -> Runtime:
     """A runtime of some release that is none: see `fake_containerd`."""
     script = Path(__file__).with_name("fake_containerd.py")
     return Runtime(root, [sys.executable, str(script), str(root), release])
+
+
+_KILLED = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from lockgate.agents.toolkit.change import configure, remove
+from tests.agents.toolkit.supervised import stand_in
+
+def at(point, left=[int(sys.argv[3])]):
+    print(point, flush=True)
+    left[0] -= 1
+    if left[0] < 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+node = stand_in(Path(sys.argv[1]), "").node()
+asyncio.run({"configure": configure, "remove": remove}[sys.argv[2]](node, checkpoint=at))
+"""
+
+
+def killed_at(runtime: Runtime, what: str, point: int) -> tuple[bool, list[str]]:
+    """Whether a run was killed at its n-th point, and the points that it reached."""
+    command = [sys.executable, "-c", _KILLED, str(runtime.root), what, str(point)]
+    ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, cwd=Path(__file__).parents[3])
+    assert ended.returncode in (0, -signal.SIGKILL)
+    return ended.returncode != 0, ended.stdout.splitlines()

@@ -7,10 +7,7 @@ import asyncio
 import errno
 import os
 import signal
-import subprocess
-import sys
 import threading
-from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -29,7 +26,7 @@ from lockgate.apply.journal import Journal, read_journal
 from lockgate.containerd import HANDLERS, Wanted
 from lockgate.host.cri import Loaded, UnreachableError, ask_loaded
 from tests.agents.toolkit.conftest import CONFIG
-from tests.agents.toolkit.supervised import Runtime
+from tests.agents.toolkit.supervised import Runtime, killed_at
 
 every_release = pytest.mark.parametrize("runtime", CONFIG, indirect=True)
 
@@ -227,31 +224,6 @@ def test_nobody_serves_the_socket(runtime: Runtime) -> None:
 def test_a_default_handler_of_ours_is_loaded_when_it_is_wanted(runtime: Runtime) -> None:
     assert run(runtime, wanted=Wanted(default="nvidia")) == Outcome(CONFIGURED)
     assert loaded(runtime).containerd.default_runtime_name == "nvidia"
-
-
-KILLED = """
-import asyncio, os, signal, sys
-from pathlib import Path
-from lockgate.agents.toolkit.change import configure, remove
-from tests.agents.toolkit.supervised import stand_in
-
-def at(point, left=[int(sys.argv[3])]):
-    print(point, flush=True)
-    left[0] -= 1
-    if left[0] < 0:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-node = stand_in(Path(sys.argv[1]), "").node()
-asyncio.run({"configure": configure, "remove": remove}[sys.argv[2]](node, checkpoint=at))
-"""
-
-
-def killed_at(runtime: Runtime, what: str, point: int) -> tuple[bool, list[str]]:
-    """Whether a run was killed at its n-th point, and the points that it reached."""
-    command = [sys.executable, "-c", KILLED, str(runtime.root), what, str(point)]
-    ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, cwd=Path(__file__).parents[3])
-    assert ended.returncode in (0, -signal.SIGKILL)
-    return ended.returncode != 0, ended.stdout.splitlines()
 
 
 # Every third point here, to be quick; all of them on a real containerd in tests/cluster/e2e.

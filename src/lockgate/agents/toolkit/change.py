@@ -186,8 +186,8 @@ def _leads_away(node: Node) -> str:
 def _changes(node: Node, files: Files, plan: Plan, journal: Journal) -> tuple[FileChange, ...]:
     """The files to change, what they hold now, and what they should.
 
-    What was there before an interrupted change stays what to go back to, unless someone edited the file since. The
-    drop-in comes first and leaves last: it remembers our edit of the top-level file.
+    What was there before an interrupted change stays what to go back to, unless someone edited the file since, or it is
+    just what is wanted now. The drop-in comes first and leaves last: it remembers our edit of the top-level file.
     """
     interrupted = {change.path: change for change in journal.open}
     paths = sorted({*plan.files, *interrupted}, key=lambda path: path != node.drop_in)
@@ -200,8 +200,10 @@ def _file_change(files: Files, path: str, plan: Plan, interrupted: FileChange | 
     now = _bytes(files.read(path))
     planned = plan.files.get(path, now)
     after = planned.encode() if isinstance(planned, str) else planned
-    ours = interrupted is not None and now in (interrupted.before, interrupted.after)
-    return FileChange(path=path, before=interrupted.before if interrupted and ours else now, after=after)
+    before = now
+    if interrupted is not None and now in (interrupted.before, interrupted.after) and interrupted.before != after:
+        before = interrupted.before
+    return FileChange(path=path, before=before, seen=now, after=after)
 
 
 def _bytes(content: File | None) -> bytes | None:
@@ -230,11 +232,11 @@ async def _change(
 
 def _begin(node: Node, changes: tuple[FileChange, ...], checkpoint: Checkpoint) -> None:
     for change in changes:
-        if change.before != change.after:
+        if change.seen != change.after:
             _log.info("%s %s", "removing" if change.after is None else "writing", change.path)
     for path in node.here.values():
         remove_leftovers(path.parent)
-    apply_changes((change for change in changes if change.before != change.after), node.here, checkpoint=checkpoint)
+    apply_changes(changes, node.here, checkpoint=checkpoint)
 
 
 async def _take_back(
