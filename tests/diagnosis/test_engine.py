@@ -247,3 +247,13 @@ def test_a_pod_that_is_being_deleted_is_no_fault() -> None:
         {"metadata": {"deletionTimestamp": "2026-11-29T12:00:00Z"}, "status": {"phase": "Running"}}, Pod
     )
     assert stage_of(pod) is Stage.TERMINATING
+
+
+def test_a_cause_on_hundreds_of_nodes_shows_a_few_and_counts_the_rest() -> None:
+    facts = snapshot(
+        {"nodes": {f"gpu-{i:03}": {"spec": {"unschedulable": True}} for i in range(300)}, "pods": {"default/x": {}}}
+    )
+    finding = diagnose(facts, X, RULES).findings[0]
+    assert finding.id == "scheduling/cordoned"
+    assert len(finding.evidence) < 15
+    assert finding.evidence[-1].value == "290"

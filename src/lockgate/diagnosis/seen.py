@@ -10,6 +10,7 @@ from lockgate.model.objects import Event, Pod
 from lockgate.scheduling.messages import FailedScheduling, parse_failed_scheduling
 
 _MOST_HOLDERS = 6
+MOST_NODES = 10
 _TROUBLE = re.compile(r"error|fail|fatal|panic|cannot|could not|unable|not found|no devices", re.IGNORECASE)
 
 
@@ -24,8 +25,15 @@ def gate_row(gate: GateOne, row: GateRow) -> Evidence:
 
 
 def gate_rows(gate: GateOne, rows: Iterable[GateRow]) -> tuple[Evidence, ...]:
-    """The arithmetic of several nodes."""
-    return tuple(gate_row(gate, row) for row in rows)
+    """The arithmetic of several nodes; of many nodes the first ones, and how many are like them."""
+    every = list(rows)
+    shown = tuple(gate_row(gate, row) for row in every[:MOST_NODES])
+    return (*shown, *more_nodes(len(every) - MOST_NODES))
+
+
+def more_nodes(count: int) -> tuple[Evidence, ...]:
+    """How many nodes are not shown one by one; nothing when all are."""
+    return (Evidence(object="nodes", field="not shown", value=str(count), note="more like these"),) if count > 0 else ()
 
 
 def holders(row: GateRow) -> str:

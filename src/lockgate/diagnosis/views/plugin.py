@@ -1,6 +1,7 @@
 """The device plugin on each node: is there a DaemonSet of it, does it target the node, does its pod run there?"""
 
 import enum
+from collections.abc import Mapping
 
 import msgspec
 
@@ -18,6 +19,7 @@ _APP_NAMES = (
     "nvidia-gpu-device-plugin",
 )
 _COMMAND = "nvidia-device-plugin"
+_Running = Mapping[tuple[str, str, str], Pod]  # (namespace, DaemonSet, node) -> its pod there
 _LABELS = ("app", "name", "k8s-app", "app.kubernetes.io/name")
 
 
@@ -59,8 +61,14 @@ class Plugin(msgspec.Struct, frozen=True):
 def plugin(daemon_sets: DaemonSets, nodes: Nodes, pods: Pods | Missing) -> Plugin:
     """Judge the device plugin on every node."""
     own = tuple(ds for ds in daemon_sets if is_plugin(ds))
-    running = None if isinstance(pods, Missing) else [p for p in pods if p.spec.node_name]
+    running = None if isinstance(pods, Missing) else _by_owner_and_node(pods, own)
     return Plugin(own, {node.name: _on(node, own, running) for node in nodes})
+
+
+def _by_owner_and_node(pods: Pods, own: DaemonSets) -> _Running:
+    namespaces = {ds.namespace for ds in own}
+    owned = ((pod, r) for pod in pods if pod.namespace in namespaces for r in pod.metadata.owner_references)
+    return {(p.namespace, r.name, p.spec.node_name): p for p, r in owned if r.kind == "DaemonSet" and p.spec.node_name}
 
 
 def is_plugin(daemon_set: DaemonSet) -> bool:
@@ -74,7 +82,7 @@ def _runs_plugin(image: str, command: tuple[str, ...]) -> bool:
     return "k8s-device-plugin" in image or any(word.endswith(_COMMAND) for word in command)
 
 
-def _on(node: Node, own: DaemonSets, pods: list[Pod] | None) -> PluginOn:
+def _on(node: Node, own: DaemonSets, pods: _Running | None) -> PluginOn:
     """The DaemonSet that reaches the node speaks for it; failing that, the one that misses it by least."""
     judged = [_one(node, ds, pods) for ds in own]
     reaching = [j for j in judged if j.state is not PluginState.NOT_TARGETED]
@@ -84,7 +92,7 @@ def _on(node: Node, own: DaemonSets, pods: list[Pod] | None) -> PluginOn:
     return nearest or PluginOn(node=node.name, state=PluginState.NOT_INSTALLED)
 
 
-def _one(node: Node, ds: DaemonSet, pods: list[Pod] | None) -> PluginOn:
+def _one(node: Node, ds: DaemonSet, pods: _Running | None) -> PluginOn:
     name = f"{ds.namespace}/{ds.name}"
     desired = ds.status.desired_number_scheduled
     judged = target(ds, node)
@@ -102,9 +110,9 @@ def _one(node: Node, ds: DaemonSet, pods: list[Pod] | None) -> PluginOn:
     return _with_pod(node, ds, name, pods)
 
 
-def _with_pod(node: Node, ds: DaemonSet, name: str, pods: list[Pod]) -> PluginOn:
+def _with_pod(node: Node, ds: DaemonSet, name: str, pods: _Running) -> PluginOn:
     desired = ds.status.desired_number_scheduled
-    pod = next((p for p in pods if p.spec.node_name == node.name and _owned(p, ds)), None)
+    pod = pods.get((ds.namespace, ds.name, node.name))
     if pod is None:
         return PluginOn(node=node.name, state=PluginState.NO_POD, daemon_set=name, desired=desired)
     state = PluginState.RUNNING if is_ready(pod) else PluginState.NOT_READY
@@ -115,12 +123,6 @@ def _with_pod(node: Node, ds: DaemonSet, name: str, pods: list[Pod]) -> PluginOn
         desired=desired,
         pod=f"{pod.namespace}/{pod.name}",
         why_not="" if state is PluginState.RUNNING else _why_not(pod),
-    )
-
-
-def _owned(pod: Pod, ds: DaemonSet) -> bool:
-    return pod.namespace == ds.namespace and any(
-        r.kind == "DaemonSet" and r.name == ds.name for r in pod.metadata.owner_references
     )
 
 

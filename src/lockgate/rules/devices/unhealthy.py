@@ -8,7 +8,7 @@ device back when it is well again, NVIDIA's has to be restarted.
 """
 
 from lockgate.diagnosis.rule import Failed, Passed, rule
-from lockgate.diagnosis.seen import gate_rows, listed, scheduler_word, some
+from lockgate.diagnosis.seen import MOST_NODES, gate_rows, listed, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.devices import Devices
 from lockgate.diagnosis.views.gate_one import GateOne, GateRow, Obstacle
@@ -37,7 +37,7 @@ def _failed(pod: Pod, gate: GateOne, rows: list[GateRow], devices: Devices) -> F
         summary=f"{row.node} has {row.capacity} {gate.resource}, {row.capacity - row.allocatable} unhealthy{which}.",
         reach=len(rows),
         evidence=(
-            *(_seen(r.node, d) for r in rows for d in devices.unhealthy(r.node)),
+            *(_seen(r.node, d) for r in rows[:MOST_NODES] for d in devices.unhealthy(r.node)),
             *gate_rows(gate, rows),
             *some(scheduler_word(pod)),
         ),

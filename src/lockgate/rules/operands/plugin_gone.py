@@ -8,7 +8,7 @@ Fix: find out why the plugin's pod does not run or does not register; it takes d
 """
 
 from lockgate.diagnosis.rule import Failed, Passed, rule
-from lockgate.diagnosis.seen import gate_rows, listed, log_lines
+from lockgate.diagnosis.seen import MOST_NODES, gate_rows, listed, log_lines
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.devices import Devices
 from lockgate.diagnosis.views.gate_one import GateOne, GateRow, Obstacle
@@ -52,7 +52,10 @@ def _failed(gate: GateOne, rows: list[GateRow], judged: list[PluginOn], logs: Lo
         title=_title(row),
         summary=f"{row.node}: {_numbers(row)}. {_plugin(on)}",
         reach=len(rows),
-        evidence=(*gate_rows(gate, rows), *(e for j in judged for e in (*_seen(j), *log_lines(j.pod, logs)))),
+        evidence=(
+            *gate_rows(gate, rows),
+            *(e for j in judged[:MOST_NODES] for e in (*_seen(j), *log_lines(j.pod, logs))),
+        ),
         remedy=tuple(_remedies(on)),
     )
 

@@ -7,7 +7,7 @@ Fix: correct the label or taint that is shown; the plugin then starts by itself,
 """
 
 from lockgate.diagnosis.rule import Failed, Passed, rule
-from lockgate.diagnosis.seen import gate_rows, listed
+from lockgate.diagnosis.seen import MOST_NODES, gate_rows, listed
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne, GateRow, Obstacle
 from lockgate.diagnosis.views.plugin import Plugin, PluginOn, PluginState
@@ -56,7 +56,7 @@ def _failed(gate: GateOne, rows: list[GateRow], judged: list[PluginOn], nodes: d
             Evidence(
                 object=f"daemonset/{first.daemon_set}", field="status.desiredNumberScheduled", value=str(first.desired)
             ),
-            *(e for j in judged for e in _seen(j)),
+            *(e for j in judged[:MOST_NODES] for e in _seen(j)),
             *gate_rows(gate, rows),
         ),
         remedy=tuple(_remedies(first)),

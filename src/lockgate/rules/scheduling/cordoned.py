@@ -8,7 +8,7 @@ Fix: uncordon the node, or let the upgrade finish; `upgrade-failed` needs a look
 """
 
 from lockgate.diagnosis.rule import Failed, Passed, rule
-from lockgate.diagnosis.seen import listed, scheduler_word, some
+from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne, GateRow, Obstacle
 from lockgate.model import names
@@ -33,7 +33,11 @@ def _failed(pod: Pod, rows: tuple[GateRow, ...], nodes: dict[str, Node]) -> Fail
         about=f"node/{rows[0].node}" if len(rows) == 1 else "nodes",
         summary=f"{listed(row.node for row in rows)}: no new pods are placed there.{why}",
         reach=len(rows),
-        evidence=(*(e for row in rows for e in _seen(row, upgrades[row.node])), *some(scheduler_word(pod))),
+        evidence=(
+            *(e for row in rows[:MOST_NODES] for e in _seen(row, upgrades[row.node])),
+            *more_nodes(len(rows) - MOST_NODES),
+            *some(scheduler_word(pod)),
+        ),
         remedy=tuple(_remedy(row.node, upgrades[row.node]) for row in rows[:3]),
     )
 

@@ -7,7 +7,7 @@ Fix: ask for less, free the resource, or use a larger node.
 """
 
 from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
-from lockgate.diagnosis.seen import listed, scheduler_word, some
+from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne, GateRow, Obstacle
 from lockgate.kit.quantity import binary_size
@@ -37,7 +37,12 @@ def _failed(pod: Pod, resource: str, rows: tuple[GateRow, ...]) -> Failed:
         title=f"The GPU nodes have too little {what}",
         summary=f"It asks for {_amount(first, first.requested)} {first.resource}; {first_row.node} has {_left(first)}.",
         reach=len(rows),
-        evidence=(*(_seen(row, s) for row, s in short), *_gpus(resource, rows), *some(scheduler_word(pod))),
+        evidence=(
+            *(_seen(row, s) for row, s in short[:MOST_NODES]),
+            *more_nodes(len(short) - MOST_NODES),
+            *_gpus(resource, rows[:MOST_NODES]),
+            *some(scheduler_word(pod)),
+        ),
         remedy=(_remedy(first_row.node, first),),
     )
 

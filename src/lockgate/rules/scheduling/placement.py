@@ -7,7 +7,7 @@ Fix: loosen the rule (preferred instead of required, a larger maxSkew), free the
 """
 
 from lockgate.diagnosis.rule import Failed, Passed, rule
-from lockgate.diagnosis.seen import listed, scheduler_word, some
+from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne, GateRow, Obstacle
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
@@ -29,7 +29,7 @@ def _failed(pod: Pod, rows: tuple[GateRow, ...]) -> Failed:
         about="nodes" if len(rows) > 1 else f"node/{rows[0].node}",
         summary=f"{listed(row.node for row in rows)}: {listed(reasons)}.",
         reach=len(rows),
-        evidence=(*(_seen(row) for row in rows), *some(scheduler_word(pod))),
+        evidence=(*map(_seen, rows[:MOST_NODES]), *more_nodes(len(rows) - MOST_NODES), *some(scheduler_word(pod))),
         remedy=(
             Remedy(
                 "See what the pod wants of other pods, and what runs on the node",

@@ -8,7 +8,7 @@ Fix: correct the selector to a value that a node has, or label the node if the l
 """
 
 from lockgate.diagnosis.rule import Failed, Passed, rule
-from lockgate.diagnosis.seen import listed, pod_ref, scheduler_word, some
+from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes, pod_ref, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne, GateRow, Obstacle
 from lockgate.model import names
@@ -35,7 +35,8 @@ def _failed(pod: Pod, rows: tuple[GateRow, ...]) -> Failed:
         reach=len(rows),
         evidence=(
             *(Evidence(object=pod_ref(pod), field=_field(pod, m), value=m.wanted) for m in nearest.misses),
-            *(_seen(row, m) for row in rows for m in row.misses),
+            *(_seen(row, m) for row in rows[:MOST_NODES] for m in row.misses),
+            *more_nodes(len(rows) - MOST_NODES),
             *some(scheduler_word(pod)),
         ),
         remedy=_remedies(nearest, miss),

@@ -7,7 +7,7 @@ Fix: add the toleration to the pod, or remove the taint if it is a leftover.
 """
 
 from lockgate.diagnosis.rule import Failed, Passed, rule
-from lockgate.diagnosis.seen import listed, pod_ref, scheduler_word, some
+from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes, pod_ref, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne, GateRow, Obstacle
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
@@ -36,7 +36,8 @@ def _failed(pod: Pod, rows: tuple[GateRow, ...]) -> Failed:
         summary=f"The pod does not tolerate {listed(map(taint_text, taints))} of {where}.",
         reach=len(rows),
         evidence=(
-            *(_taint_seen(row, t) for row in rows for t in row.taints),
+            *(_taint_seen(row, t) for row in rows[:MOST_NODES] for t in row.taints),
+            *more_nodes(len(rows) - MOST_NODES),
             Evidence(object=pod_ref(pod), field="spec.tolerations", value=_tolerations(pod)),
             *some(scheduler_word(pod)),
         ),

@@ -7,7 +7,7 @@ Fix: ask for the name that the nodes advertise.
 """
 
 from lockgate.diagnosis.rule import Failed, rule
-from lockgate.diagnosis.seen import asked, gate_rows, listed
+from lockgate.diagnosis.seen import MOST_NODES, asked, gate_rows, listed
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne, GateRow, Obstacle
 from lockgate.model import names
@@ -26,7 +26,11 @@ def wrong_name(pod: Pod, gate_one: GateOne) -> Failed | None:
         codes=("C13",) if any(_name(o) == names.GPU_SHARED for o in offered) else ("C11",),
         summary=f"It asks for {gate_one.resource}; {rows[0].node} advertises {listed(rows[0].others)}.",
         reach=len(rows),
-        evidence=(asked(pod, gate_one.resource, gate_one.asked), *gate_rows(gate_one, rows), *map(_seen, rows)),
+        evidence=(
+            asked(pod, gate_one.resource, gate_one.asked),
+            *gate_rows(gate_one, rows),
+            *map(_seen, rows[:MOST_NODES]),
+        ),
         remedy=(Remedy(f"Ask for {_name(offered[0])} instead of {gate_one.resource}", "", Risk.LOW),),
     )
 
