@@ -113,6 +113,7 @@ def test_a_byte_order_mark_stops_2x_only() -> None:
     with pytest.raises(TomlError) as refused:
         parse_document("\ufeffversion = 2".encode(), "f", GO_TOML_2)
     assert (refused.value.line, refused.value.column) == (1, 1)
+    assert refused.value.message == "toml: invalid character at start of key: U+00EF 'ï'"
 
 
 def test_1x_takes_two_spellings_of_one_table_for_two_tables() -> None:

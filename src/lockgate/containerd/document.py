@@ -38,7 +38,7 @@ def _expression(reader: Reader, tables: Tables) -> None:
         _header(reader, tables)
         return
     key = reader.key()
-    reader.take("=", "toml: expected = after a key")
+    reader.take("=", "toml: expected '=' after key")
     reader.skip_space()
     if reader.dialect.major == 1 and reader.text[reader.at : reader.at + 1] in ("", "\n", "\r", "#"):
         raise _no_value(reader)

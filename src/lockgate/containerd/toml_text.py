@@ -120,8 +120,9 @@ class Reader:
         if self.looking_at('"') and (match := _BASIC.match(self.text, self.at)):
             self.at = match.end()
             return self._unescape(match.group(1), match.start(1))
-        found = self.text[self.at : self.at + 1]
-        raise self.error(f"toml: invalid character at start of key: {found or 'end of file'}")
+        first = self.text[self.at : self.at + 1].encode()[:1].decode("latin-1")
+        found = f"U+{ord(first):04X} {first!r}" if first else "end of file"
+        raise self.error(f"toml: invalid character at start of key: {found}")
 
     def value(self) -> Plain:
         """Any value."""
@@ -228,7 +229,7 @@ class Reader:
             if match and _END_OF_VALUE.match(self.text, match.end()):
                 self.at = match.end()
                 if pattern is DATE and not match[4] and self.dialect.strict_date_end and self._no_space_follows():
-                    raise self.error("parsing error: incorrect date/time separation character: ", start)
+                    raise self.error("parsing error: incorrect date/time separation character: ")
                 try:
                     return convert(match)
                 except ValueError as error:

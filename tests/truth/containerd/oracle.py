@@ -49,7 +49,12 @@ class Binary:
     @cached_property
     def defaults(self) -> Table:
         """What it does when no file says otherwise."""
-        return parse_baseline(self._run("config", "default").stdout)
+        return parse_baseline(self.default_text)
+
+    @cached_property
+    def default_text(self) -> str:
+        """The text of `config default`."""
+        return self._run("config", "default").stdout
 
     def dump(self, files: Files) -> Answer:
         """Lay the files out in a fresh folder and dump."""
