@@ -85,3 +85,12 @@ def test_a_file_of_another_kind_says_what_is_expected(capsys: pytest.CaptureFixt
     file.write_text("kind: Service\nmetadata: {name: x}\n")
     assert main(["fit", "-f", str(file), "--from", str(BUNDLES / "healthy.tgz")]) == 2
     assert "holds Service; expected a Pod, Deployment, ReplicaSet, StatefulSet, Job" in capsys.readouterr().err
+
+
+def test_what_was_not_decided_is_said_and_ends_with_4(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "pod.yaml"
+    file.write_text("kind: Pod\nspec: {schedulerName: kai-scheduler, containers: [{name: c}]}\n")
+    assert main(["fit", "-f", str(file), "--from", str(BUNDLES / "healthy.tgz")]) == 4
+    out = capsys.readouterr().out
+    assert out.startswith("FITS AS FAR AS IS KNOWN")
+    assert 'scheduler "kai-scheduler" decides by rules of its own' in out

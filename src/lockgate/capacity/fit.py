@@ -15,9 +15,10 @@ from lockgate.scheduling.scene import Scene
 
 
 class Fit(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The answer for `wanted` copies of a pod. `left_out` says what this model does not decide.
+    """The answer for `wanted` copies of a pod.
 
     `where` holds copies by node; `blockers` what refuses the next copy on the GPU nodes, after those were placed.
+    `undecided` is what about this pod could still keep it away, `left_out` what the model leaves out for every pod.
     """
 
     wanted: int
@@ -27,6 +28,7 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     other_nodes: int
     blockers: tuple[Blocker, ...] = ()
     changes: tuple[Change, ...] = ()
+    undecided: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
 
     @property
@@ -55,12 +57,13 @@ def fit(pod: Pod, scene: Scene, copies: int = 1) -> Fit:
         other_nodes=len(scene.nodes) - len(gpu),
         blockers=blockers(pod, placed.after, gpu) if short else (),
         changes=tried.changes,
-        left_out=_left_out(pod, scene, tried),
+        undecided=unmodelled(pod, scene),
+        left_out=_left_out(pod, tried),
     )
 
 
-def _left_out(pod: Pod, scene: Scene, tried: Tried) -> tuple[str, ...]:
-    said = [*unmodelled(pod, scene), "preemption by priority, pod disruption budgets, quotas"]
+def _left_out(pod: Pod, tried: Tried) -> tuple[str, ...]:
+    said = ["preemption by priority, pod disruption budgets, quotas"]
     if notices_itself(pod):
         said.append("copies notice each other (ports, spread or pod affinity): another order might fit more")
     if tried.untried_nodes:

@@ -18,7 +18,8 @@ EXAMPLES = """examples:
 
 With --gpus or --mig the pod is one that tolerates taints of nvidia.com/gpu and asks for nothing else.
 
-exit codes: 0 fits, 1 the tool or the cluster failed, 2 bad usage or input, 3 does not fit
+exit codes: 0 fits, 1 the tool or the cluster failed, 2 bad usage or input, 3 does not fit,
+            4 fits as far as is known: something about the pod was not decided
 """
 
 
@@ -52,7 +53,9 @@ def run(options: argparse.Namespace) -> int:
     except UnreadableError as error:
         return complain(str(error), 1 if options.source is None else 2)
     sys.stdout.write(render.as_json(answer) if options.output == "json" else render.as_text(answer))
-    return 0 if answer.fits else 3
+    if not answer.fits:
+        return 3
+    return 4 if answer.undecided else 0
 
 
 def _asked(options: argparse.Namespace) -> tuple["Pod", int]:

@@ -33,7 +33,9 @@ def as_text(answer: Fit) -> str:
 def _verdict(answer: Fit) -> Iterator[str]:
     asked = ", ".join(_amount(name, count) for name, count in sorted(answer.asked.items())) or "nothing"
     copies = f"{answer.wanted} copies" if answer.wanted > 1 else "a pod"
-    if answer.fits:
+    if answer.fits and answer.undecided:
+        yield f"FITS AS FAR AS IS KNOWN  {copies} of {asked}"
+    elif answer.fits:
         yield f"FITS  {copies} of {asked}"
     elif answer.copies:
         yield f"DOES NOT FIT  {answer.copies} of {answer.wanted} copies of {asked} fit now"
@@ -93,6 +95,10 @@ def _gain(answer: Fit, change: Change) -> str:
 
 def _left_out(answer: Fit) -> Iterator[str]:
     yield ""
+    if answer.undecided:
+        yield "Not decided"
+        for text in answer.undecided:
+            yield from _wrap(text, "    ", "  ")
     yield from _wrap(f"Left out: {'; '.join(answer.left_out)}", "  ")
 
 
