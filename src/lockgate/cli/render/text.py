@@ -59,13 +59,12 @@ def _verdict(diagnosis: Diagnosis, paint: Paint) -> Iterator[str]:
     target = diagnosis.target
     where = f" in {target.namespace}" if target.namespace else ""
     first = _leading(diagnosis)
-    if first is None:
-        lines = _wrap(diagnosis.headline, len(word) + 2)
-        yield f"{paint(colour, word)}  {lines[0].strip()}"
-        yield from lines[1:]
-        return
-    yield f"{paint(colour, word)}  {target.kind.lower()}/{target.name}{where}: {paint('bold', first.title)}"
-    yield from _wrap(first.summary, 2)
+    said = f"{target.kind.lower()}/{target.name}{where}: {first.title}" if first else diagnosis.headline
+    head, *more = _wrap(f"{word}  {said}", 2, first=0)
+    yield paint(colour, word) + paint("bold", head.removeprefix(word))
+    yield from (paint("bold", line) for line in more)
+    if first is not None:
+        yield from _wrap(first.summary, 2)
 
 
 def _leading(diagnosis: Diagnosis) -> Finding | None:
@@ -191,7 +190,7 @@ def _words(command: str) -> list[str]:
 def _wrap(text: str, indent: int, *, first: int | None = None) -> list[str]:
     """A text in lines of at most WIDTH columns, each indented; words longer than a line are broken, nothing is lost."""
     return textwrap.wrap(
-        " ".join(text.split()),
+        re.sub(r"\s*\n\s*", " ", text.strip()),
         WIDTH,
         initial_indent=" " * (indent if first is None else first),
         subsequent_indent=" " * indent,

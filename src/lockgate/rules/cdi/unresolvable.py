@@ -55,7 +55,7 @@ def unresolvable(pod: Pod, gate_two: GateTwo, pod_events: Events | Missing) -> F
         evidence=(evidence, *_defined(gate.name, wanted, gate.cdi)),
         remedy=(
             Remedy(remedy, _command(kind), Risk.MEDIUM if kind != names.CDI_MANAGEMENT else Risk.LOW),
-            Remedy("See what the node defines", f"on {gate.name}: ls /etc/cdi /var/run/cdi", Risk.NONE),
+            Remedy(f"See what {gate.name} defines, on the node", "ls -l /etc/cdi /var/run/cdi", Risk.NONE),
         ),
     )
 

@@ -25,7 +25,7 @@ _CODES = {
     Loss.FILE_NOT_LOADED: ("E04",),
 }
 _TITLES = {
-    Loss.TABLE_REPLACED: "Another containerd file takes the place of the one that defines the handler",
+    Loss.TABLE_REPLACED: "A later containerd file overrides the one with the handler",
     Loss.NAME_NOT_READ: "containerd does not read the section that defines the handler",
     Loss.PLUGIN_DISABLED: "containerd's CRI plugin is switched off",
     Loss.FILE_NOT_LOADED: "containerd does not import the file that defines the handler",
@@ -86,9 +86,9 @@ def _remedies(gate: NodeGate, lost: LostHandler) -> tuple[Remedy, ...]:
         )
     return (
         Remedy(
-            f"Move the settings of {lost.winner.file} into {lost.defined.file}, remove {lost.winner.file}, and restart "
-            f"containerd on {gate.name}; one node at a time",
-            f"on {gate.name}: systemctl restart containerd && containerd config dump | grep -A3 'runtimes.{lost.name}'",
+            f"Move the settings of {lost.winner.file} into {lost.defined.file} and remove {lost.winner.file}; then restart "
+            f"containerd and see that the runtime is there, on {gate.name} and on one node at a time",
+            f"systemctl restart containerd && containerd config dump | grep 'runtimes.{lost.name}'",
             Risk.HIGH,
         ),
     )

@@ -43,8 +43,8 @@ def _failed(pod: Pod, gate: GateOne, rows: list[GateRow], devices: Devices) -> F
         ),
         remedy=(
             Remedy(
-                f"See the kernel's word about the GPU on {row.node} (XID, NVRM)",
-                f"on {row.node}: dmesg | grep -iE 'NVRM|Xid' | tail; nvidia-smi",
+                f"On {row.node}, see what the kernel and the driver say of the GPU",
+                "dmesg | grep -iE 'NVRM|Xid' | tail; nvidia-smi",
                 Risk.NONE,
             ),
             Remedy(
