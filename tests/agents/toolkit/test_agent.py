@@ -40,8 +40,8 @@ class Seen:
         self.runtime: RuntimeState | None = None
         self.cdi = CDIState()
 
-    def __call__(self, runtime: RuntimeState | None, cdi: CDIState) -> None:
-        self.runtime, self.cdi = runtime, cdi
+    def __call__(self, runtime: RuntimeState | None, cdi: CDIState | None) -> None:
+        self.runtime, self.cdi = runtime, cdi or CDIState()
 
     async def until(self, holds: Callable[[RuntimeState, CDIState], bool]) -> None:
         for _ in range(200):
@@ -89,7 +89,7 @@ def test_a_life(runtime: Runtime, machine: SimulatedMachine) -> None:
     before = runtime.config.read_bytes()
     uuids = [gpu.uuid for gpu in machine.control.gpus()]
 
-    async def live() -> None:
+    async def live() -> Seen:
         async with running(runtime, machine) as seen:
             await seen.until(lambda state, _: state.phase == "Configured")
             assert seen.runtime is not None
@@ -99,8 +99,9 @@ def test_a_life(runtime: Runtime, machine: SimulatedMachine) -> None:
             assert [file.path for file in seen.runtime.files] == [str(runtime.config), str(runtime.drop_in)]
             expected = {"nvidia.com/gpu=0", "nvidia.com/gpu=all", *(f"nvidia.com/gpu={uuid}" for uuid in uuids)}
             assert expected <= device_names(runtime)
+        return seen
 
-    asyncio.run(live())
+    assert asyncio.run(live()).runtime is None, "what is not known any more is withdrawn"
     assert runtime.config.read_bytes() == before
     assert not runtime.drop_in.exists()
     assert device_names(runtime) == set()

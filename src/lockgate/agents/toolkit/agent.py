@@ -25,7 +25,8 @@ from lockgate.model.node_state import CDIState, RuntimeState
 
 _log = logging.getLogger("lockgate.toolkit")
 LOOK: Final = 5.0  # seconds between looks at driver, devices and runtime
-Publish = Callable[[RuntimeState | None, CDIState], None]
+Publish = Callable[[RuntimeState | None, CDIState | None], None]
+"""Gets the sections to publish; None: not known."""
 
 
 def node_of(settings: Settings) -> Node:
@@ -71,6 +72,7 @@ class Agent:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), self._look)
         await self.clean()
+        self._publish(None, None)  # from here on nobody knows
 
     async def look(self) -> None:
         """One turn: specifications first, so that they are there when containerd offers CDI; then the runtime."""
