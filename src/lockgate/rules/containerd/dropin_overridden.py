@@ -86,7 +86,7 @@ def _remedies(gate: NodeGate, lost: LostHandler) -> tuple[Remedy, ...]:
         )
     return (
         Remedy(
-            f"Move the settings of {lost.winner.file} into {lost.defined.file} and remove {lost.winner.file}; then restart "
+            f"Move the settings of {lost.winner.file} into {lost.defined.file} and remove that file; then restart "
             f"containerd and see that the runtime is there, on {gate.name} and on one node at a time",
             f"systemctl restart containerd && containerd config dump | grep 'runtimes.{lost.name}'",
             Risk.HIGH,
