@@ -95,20 +95,16 @@ class SmallCluster:
         return Answer(self.put(path, body), 201)
 
     def _patch(self, request: Request) -> Answer:
-        path, _, sub = request.path.partition("/status")
+        path = request.path.removesuffix("/status")
         body = msgspec.json.decode(request.body)
         known = self.objects.get(path)
-        if (
-            request.headers["content-type"] == "application/apply-patch+yaml"
-            and known is None
-            and "/status" not in (request.path)
-        ):
+        applied = request.headers["content-type"] == "application/apply-patch+yaml"
+        if applied and known is None and path == request.path:
             return Answer(self.put(path, body), 201)
         if known is None:
             return status(404, "NotFound", f"{path} not found")
         if _outdated(body, known):
             return status(409, "Conflict", "the object has been modified")
-        del sub
         merged = _merge(known, body)
         answer = self.put(path, merged) if merged != known else known
         self._finish(path)

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from lockgate.kube.controller import Controller
-from lockgate.kube.errors import ApiError, Conflict
+from lockgate.kube.errors import ApiError, Conflict, Unreachable
 
 Reconcile = Callable[[str], Awaitable[float | None]]
 
@@ -74,3 +74,11 @@ def test_a_key_may_ask_to_be_looked_at_again() -> None:
 
     work(reconcile, "a", seconds=0.3)
     assert len(tries) == 4
+
+
+def test_a_server_that_does_not_answer_is_told_once_not_for_every_key(caplog: pytest.LogCaptureFixture) -> None:
+    async def reconcile(key: str) -> None:
+        raise Unreachable("no answer from the API server")
+
+    work(reconcile, *"abcdefgh", seconds=0.1)
+    assert caplog.text.count("no answer") == 1

@@ -97,7 +97,15 @@ async def troubles(api: Api, daemonset: DaemonSet) -> dict[str, str]:
     labels = daemonset.spec.selector.match_labels
     selector = ",".join(f"{key}={value}" for key, value in labels.items())
     pods = await api.list(PODS, daemonset.namespace, label_selector=selector, keep=lambda pod: not is_ready(pod))
-    return {pod.spec.node_name or pod.name: trouble(pod) for pod in pods[:PODS_READ]}
+    return {node_of(pod): trouble(pod) for pod in pods[:PODS_READ]}
+
+
+def node_of(pod: Pod) -> str:
+    """The node that a DaemonSet's pod is for, before it is there too; the pod's name when it does not say."""
+    affinity = pod.spec.affinity.node_affinity if pod.spec.affinity else None
+    terms = affinity.required.node_selector_terms if affinity and affinity.required else ()
+    wanted = [field.values[0] for term in terms for field in term.match_fields if field.key == "metadata.name"]
+    return pod.spec.node_name or next(iter(wanted), pod.name)
 
 
 def is_ready(pod: Pod) -> bool:
@@ -109,7 +117,8 @@ def trouble(pod: Pod) -> str:
     for status in (*pod.status.init_container_statuses, *pod.status.container_statuses):
         if text := _waits(status):
             return f"{status.name} {text}"
-    return pod.status.reason or pod.status.phase or "unknown"
+    unscheduled = [c.message for c in pod.status.conditions if c.type == "PodScheduled" and c.status == "False"]
+    return next(iter(unscheduled), pod.status.reason or pod.status.phase or "unknown")
 
 
 def _waits(status: ContainerStatus) -> str:

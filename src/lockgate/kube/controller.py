@@ -30,6 +30,7 @@ class Controller(Generic[K]):
         self.queue: WorkQueue[K] = WorkQueue()
         self._reconcile = reconcile
         self._workers = workers
+        self._cut_off = False
         self._on_outcome = on_outcome
 
     async def run(self) -> None:
@@ -43,12 +44,16 @@ class Controller(Generic[K]):
             key = await self.queue.get()
             try:
                 again = await self._reconcile(key)
-            except (ApiError, Unreachable) as error:
+            except Unreachable as error:
+                self._failed(key, str(error), expected=self._cut_off)
+                self._cut_off = True
+            except ApiError as error:
                 self._failed(key, str(error), expected=isinstance(error, Conflict))
             except Exception:
                 log.exception("%s %s: unexpected failure", self.name, key)
                 self._failed(key, "unexpected failure", expected=True)
             else:
+                self._cut_off = False
                 self.queue.forget(key)
                 self._on_outcome(True)
                 if again is not None:
@@ -57,7 +62,8 @@ class Controller(Generic[K]):
                 self.queue.done(key)
 
     def _failed(self, key: K, text: str, *, expected: bool) -> None:
-        """A conflict is the ordinary end of reading an old copy: tried again without a word."""
+        """Try again, and say so unless it is `expected`: a conflict is the ordinary end of reading an old copy, and a
+        server that does not answer is told once, not for each of 5,000 nodes."""
         seconds = self.queue.retry(key)
         self._on_outcome(False)
         if not expected:
