@@ -4,6 +4,7 @@ import pytest
 
 from lockgate.model.objects import Taint, Toleration
 from lockgate.scheduling.taints import (
+    admitted_tolerations,
     daemonset_tolerations,
     is_cordoned_for,
     taint_text,
@@ -75,3 +76,12 @@ def test_the_proposed_toleration_covers_the_taint_and_no_other(taint: Taint) -> 
 def test_taints_read_as_kubectl_writes_them() -> None:
     assert taint_text(GPU) == "nvidia.com/gpu=present:NoSchedule"
     assert taint_text(Taint(key="k", effect="NoExecute")) == "k:NoExecute"
+
+
+def test_the_api_server_adds_tolerations_that_the_pod_does_not_have() -> None:
+    own = (Toleration(key="node.kubernetes.io/not-ready", operator="Exists", toleration_seconds=10),)
+    added = [toleration.key for toleration in admitted_tolerations(())]
+    assert added == ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"]
+    assert [t.toleration_seconds for t in admitted_tolerations(own)] == [10, 300]
+    everything = (Toleration(operator="Exists"),)
+    assert admitted_tolerations(everything) == everything

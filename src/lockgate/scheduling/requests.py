@@ -14,6 +14,7 @@ import msgspec
 
 from lockgate.kit.quantity import parse_quantity
 from lockgate.model.objects import Container, ContainerStatus, Pod, PodSpec, ResourceRequirements
+from lockgate.scheduling.taints import admitted_tolerations
 
 Quantity = str | int | float
 Amounts = dict[str, int]
@@ -79,12 +80,14 @@ def amounts(quantities: Mapping[str, Quantity]) -> Amounts:
 
 
 def defaulted(spec: PodSpec) -> PodSpec:
-    """A spec as the API server stores it: a container that names only a limit requests that much.
+    """A spec as the API server stores it: requests filled from limits, tolerations of nodes that are not ready added.
 
-    Source: pkg/apis/core/v1/defaults.go SetDefaults_Pod; it is done for pods, never inside pod templates.
+    Source: pkg/apis/core/v1/defaults.go SetDefaults_Pod and admission DefaultTolerationSeconds; both are done for pods,
+    never inside pod templates.
     """
     return msgspec.structs.replace(
         spec,
+        tolerations=admitted_tolerations(spec.tolerations),
         containers=tuple(map(_defaulted_container, spec.containers)),
         init_containers=tuple(map(_defaulted_container, spec.init_containers)),
     )

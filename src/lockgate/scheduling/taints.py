@@ -73,6 +73,19 @@ def toleration_for(taint: Taint) -> Toleration:
     return Toleration(key=taint.key, operator="Exists", effect=taint.effect)
 
 
+def admitted_tolerations(tolerations: tuple[Toleration, ...]) -> tuple[Toleration, ...]:
+    """A pod's tolerations once the API server has admitted it: five minutes on a node that is not ready or unreachable.
+
+    Source: plugin/pkg/admission/defaulttolerationseconds, on by default; what the pod says itself of a key is kept.
+    """
+    added = tuple(
+        Toleration(key=key, operator="Exists", effect=NO_EXECUTE, toleration_seconds=300)
+        for key in ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+        if not any(t.key in ("", key) and t.effect in ("", NO_EXECUTE) for t in tolerations)
+    )
+    return (*tolerations, *added)
+
+
 def daemonset_tolerations(host_network: bool) -> tuple[Toleration, ...]:
     """What the DaemonSet controller adds to each of its pods.
 

@@ -7,6 +7,7 @@ import pytest
 
 from tests.truth.scheduler.compare import Tally, prepare, run
 from tests.truth.scheduler.control_plane import control_plane
+from tests.truth.scheduler.dry_run import compare
 
 pytestmark = pytest.mark.truth
 
@@ -29,3 +30,12 @@ def test_both_outcomes_and_most_filters_were_met(tally: Tally) -> None:
     assert tally.unschedulable > 100
     assert len(tally.reasons) >= 15
     assert tally.refused < tally.pods / 10
+
+
+def test_as_many_copies_fit_as_the_scheduler_binds() -> None:
+    if shutil.which("go") is None:
+        pytest.skip("Go is not installed: kube-scheduler is built from its source")
+    with control_plane() as client:
+        prepare(client)
+        seen = compare(client, seed=3, nodes=60, gpus=1)
+    assert seen.bound == seen.modelled > 20

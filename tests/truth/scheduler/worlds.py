@@ -74,6 +74,10 @@ class Maker:
         affinity = self._affinity()
         return self._body("try", spec | ({"affinity": affinity} if affinity else {}))
 
+    def nodes(self, count: int) -> list[Json]:
+        """So many nodes, without pods."""
+        return [self._node(index) for index in range(count)]
+
     # --- nodes
 
     def _node(self, index: int) -> Json:
