@@ -15,9 +15,9 @@ from lockgate import __version__
 # Every verb with its line of help; what a verb needs is imported only when it runs.
 VERBS = {
     "why": "say why a GPU pod or workload does not run, with evidence",
-    "capacity": "show what GPUs there are: requested, free, locked, waited for",
-    "what-if": "think cordons, drains, slices and new nodes through, without changing anything",
+    "capacity": "show GPUs as the scheduler counts them: requested, headroom, locked",
     "fit": "say whether pods fit, where, and what would make room",
+    "what-if": "think a drain, slices or a new node through; changes nothing",
 }
 _EXAMPLES = """examples:
   {prog} why pod/train -n ml              why does this pod not run?
