@@ -173,6 +173,13 @@ def test_an_unquoted_plugin_name_is_refused_by_1x_and_ignored_by_2x() -> None:
     assert found("2.1.9", unquoted).loaded
 
 
+def test_a_negative_version_crashes_the_2_0_to_2_2_daemon_though_the_dump_succeeds() -> None:
+    refused = answered("2.1.9", "version = 2", "version = -1")
+    assert isinstance(refused, ConfigError)
+    assert (refused.panics, refused.file) == (True, A)
+    assert found("2.1.9", "version = 2", "version = -1", view=View.DUMP).loaded
+
+
 def test_two_names_of_one_plugin_are_told_since_2x_keeps_one_at_random() -> None:
     text = f'# no version\n[plugins.cri]\nsandbox_image = "a"\n[{CRI}]\nsandbox_image = "b"'
     (collision,) = found("2.4.2", text).up_to_chance

@@ -111,7 +111,7 @@ def _migrate_file(file: Table, path: str, document: Table, first_version: int, f
     if not _migrates_alone(version, target, family):
         return []
     if version < 0 or target > family.config_version:
-        raise Refused(ConfigError("index out of range in its table of migrations", path, panics=True))
+        raise Refused(_no_such_migration(path))
     collisions: list[Collision] = []
     for step in range(version, target):
         if step == 1:
@@ -135,12 +135,23 @@ def _migrates_alone(version: int, target: int, family: Family) -> bool:
             return version < target
 
 
+def _no_such_migration(path: str) -> ConfigError:
+    return ConfigError("index out of range in its table of migrations", path, panics=True)
+
+
+def _file_of(document: Table) -> str:
+    node = document.get("version")
+    return node.origin.file if node is not None else ""
+
+
 def migrate_merged(document: Table, family: Family, view: View) -> None:
     """What 2.0 to 2.2 do once all files are merged and the last version among them is an older one."""
     if family.migration is not Migration.MERGED or config_version(document) >= family.config_version:
         return
     if view is View.DUMP and not family.dump_migrates_cri:
         return
+    if view is View.DAEMON and config_version(document) < 0:
+        raise Refused(_no_such_migration(_file_of(document)))
     plugins = document.get("plugins")
     if isinstance(plugins, Table):
         try:

@@ -1,6 +1,6 @@
-"""`python -m tests.truth.containerd.baselines`: writes the built-in values of each family from builds of its real releases.
+"""`python -m tests.truth.containerd.baselines`: writes the built-in values of each family from its real releases.
 
-Only upstream builds are used: a distribution may change a default (Debian's 1.7 looks for CNI programs in /usr/lib/cni).
+Upstream builds are used: a distribution may change a default (Debian's 1.7 looks for CNI programs in /usr/lib/cni).
 """
 
 import sys
@@ -26,7 +26,8 @@ def main() -> int:
 
 def _module(family: str, binary: Binary, text: str) -> str:
     origin = f"what `containerd config default` of {binary.release} prints"
-    return f'"""Built-in values of family {family}: {origin}. Written by tests/truth/containerd/baselines.py."""\n\nTEXT = r"""\n{text}"""\n'
+    head = f'"""Built-in values of family {family}: {origin}. Written by tests/truth/containerd/baselines.py."""'
+    return f'{head}\n\nTEXT = r"""\n{text}"""\n'
 
 
 if __name__ == "__main__":

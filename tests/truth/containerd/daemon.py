@@ -106,8 +106,10 @@ def differences(binary: Binary, files: Files, counts: Counter[str]) -> list[str]
 
 def _cri(real: Start, ours: Effective) -> list[str]:
     mine = {problem.message for problem in cri_problems(ours)}
+    if ours.cri_disabled:
+        return []  # what is left of the CRI plugins says nothing about a node
     wrong = [f"containerd: {text} | model: {mine or 'loads'}" for text in real.problems - mine]
-    if mine and not real.problems and not ours.cri_disabled and not _blocked(real):
+    if mine and not real.problems and not _blocked(real):
         wrong.append(f"model: {mine} | containerd loads it")
     return wrong
 
