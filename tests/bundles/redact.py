@@ -20,13 +20,13 @@ from lockgate.collect.members import Member, members
 _DROPPED_KEYS = frozenset(("managedFields", "selfLink"))
 _DROPPED_ANNOTATIONS = frozenset(("kubectl.kubernetes.io/last-applied-configuration",))
 _IDENTITIES = frozenset(("machineID", "systemUUID", "bootID"))
-_WITHOUT = ("configmaps.", "kubelet.txt", "containerd.txt", "version", "modules")
+_WITHOUT = ("configmaps.", "kubelet.txt", "containerd.txt", "containerd-config-dump", "version", "modules")
 _LOG_LINES = 30
 
 
 def redact(source: Path, target: Path) -> None:
     """Write a bundle of `source` (archive or folder) to `target`."""
-    kept = [m for m in members(source, is_wanted) if not m.path.rpartition("/")[2].startswith(_WITHOUT)]
+    kept = [m for m in members(source, is_wanted) if _is_kept(m.path)]
     name = target.name.removesuffix(".tgz")
     with (
         target.open("wb") as raw,
@@ -35,6 +35,12 @@ def redact(source: Path, target: Path) -> None:
     ):
         for member in sorted(kept, key=lambda m: m.path):
             _add(tar, name, member)
+
+
+def _is_kept(path: str) -> bool:
+    """Of the operands' logs only the device plugin's tell something."""
+    operand = "/logs/gpu-operator/" in f"/{path}" and "device-plugin" not in path
+    return not operand and not path.rpartition("/")[2].startswith(_WITHOUT)
 
 
 def _add(tar: tarfile.TarFile, name: str, member: Member) -> None:

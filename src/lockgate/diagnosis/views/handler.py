@@ -31,6 +31,12 @@ def handler(pod: Pod, pod_events: Events | Missing, runtime_classes: RuntimeClas
     return NeededHandler(_named(pod, runtime_classes))
 
 
+def sandbox_image_lost(pod_events: Events | Missing) -> Event | None:
+    """The newest event that says that the node cannot get its sandbox (pause) image."""
+    known = () if isinstance(pod_events, Missing) else pod_events
+    return next((e for e in reversed(known) if "failed to get sandbox image" in e.text), None)
+
+
 def _named(pod: Pod, classes: RuntimeClasses | Missing) -> str:
     name = pod.spec.runtime_class_name
     if not name or isinstance(classes, Missing):

@@ -14,7 +14,8 @@ from lockgate.containerd.values import Origin
 from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_two import GateTwo, NodeGate
-from lockgate.diagnosis.views.handler import NeededHandler
+from lockgate.diagnosis.views.handler import NeededHandler, sandbox_image_lost
+from lockgate.model.facts import Events, Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 
@@ -37,11 +38,16 @@ _TITLES = {
     severity=Severity.BLOCKER,
     stages=(Stage.CREATING,),
     asks_gpu=None,
-    mutes=("containerd/handler-missing",),
+    mutes=("containerd/handler-missing", "containerd/sandbox-image"),
 )
-def dropin_overridden(pod: Pod, gate_two: GateTwo, handler: NeededHandler) -> Failed | Passed | Skipped | None:
+def dropin_overridden(
+    pod: Pod, gate_two: GateTwo, handler: NeededHandler, pod_events: Events | Missing
+) -> Failed | Passed | Skipped | None:
     gate = gate_two.on(pod.spec.node_name)
     fine = gate.loaded is not None and handler.name in gate.loaded.names and handler.refused is None
+    # The same table holds the sandbox image: with it lost, a node without a registry fails even before the handler.
+    if sandbox_image_lost(pod_events):
+        return _any_lost(gate)
     if not handler.name or fine:
         return None
     if gate.effective is None:
@@ -53,6 +59,11 @@ def dropin_overridden(pod: Pod, gate_two: GateTwo, handler: NeededHandler) -> Fa
     if lost is None:
         return Passed(f"no file of {gate.name} defines a runtime {handler.name} in vain")
     return _failed(gate, gate.effective, lost)
+
+
+def _any_lost(gate: NodeGate) -> Failed | None:
+    lost = next((one for one in gate.lost if one.loss is Loss.TABLE_REPLACED), None)
+    return _failed(gate, gate.effective, lost) if lost and isinstance(gate.effective, Effective) else None
 
 
 def _failed(gate: NodeGate, effective: Effective, lost: LostHandler) -> Failed:
