@@ -48,8 +48,21 @@ def _summary(open_now: tuple[GateRow, ...], text: FailedScheduling | None, verba
     if open_now:
         return f"{listed(row.node for row in open_now)} would take it by the numbers of now. {said}"
     if text is not None and any(r.resource and names.is_gpu_resource(r.resource) for r in text.reasons):
-        return f"{said} That text is the same for a full node, a lost plugin and a sick GPU; the nodes' numbers decide."
+        alike = "That text is the same for a full node, a lost plugin and a sick GPU"
+        return f"{said} {alike}; {_ending(text) or 'the numbers of the nodes decide'}."
     return said
+
+
+def _ending(text: FailedScheduling) -> str:
+    """What the preemption part gives away where GPUs are the only reason (kube-scheduler noderesources/fit.go)."""
+    after = text.preemption
+    if after is None or len(text.reasons) != 1:
+        return ""
+    if after.victims_missing == text.nodes:
+        return "its ending says that the GPUs are there and other pods hold them; the pods on the nodes tell which"
+    if after.not_helpful == text.nodes:
+        return "its ending says that no node offers as many as are asked for, held or not; the nodes' numbers tell why"
+    return ""
 
 
 def _remedy(pod: Pod, without_nodes: bool) -> Remedy:
