@@ -68,6 +68,13 @@ class Machine:
     def uuids(self) -> list[str]:
         return [gpu.uuid for gpu in self.control.gpus()]
 
+    def upgrade_driver(self, version: str) -> None:
+        """As a driver container of another version leaves it: other libraries, and a kernel module to match."""
+        for old in (self.root / "usr/lib/x86_64-linux-gnu").glob("*.so.*.*"):
+            old.unlink()
+        build_driver_root(self.root, _CACHE, version)
+        self.control.load_driver(version)
+
     @property
     def environment(self) -> dict[str, str]:
         """What the DaemonSet of an agent would set, in this machine's folders."""

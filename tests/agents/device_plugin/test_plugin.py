@@ -236,6 +236,31 @@ def test_told_not_to_fail_the_plugin_waits_for_the_driver() -> None:
     _play(play, DRIVER_ROOT_CTR_PATH="{folder}/later", FAIL_ON_INIT_ERROR="false")
 
 
+def test_after_a_driver_upgrade_the_plugin_starts_itself_again() -> None:
+    async def play(stage: Stage) -> None:
+        await stage.counts(2, 2)
+        stage.machine.upgrade_driver("590.10.01")
+        await stage.logs("starting again with it")
+        await stage.kubelet.until(lambda: len(stage.kubelet.registered) == 2)
+        await stage.counts(2, 2)
+        assert stage.plugin is not None
+        assert stage.plugin.returncode is None  # the same process
+
+    _play(play)
+
+
+def test_a_hangup_reads_the_settings_again() -> None:
+    async def play(stage: Stage) -> None:
+        await stage.counts(2, 2)
+        assert stage.plugin is not None
+        stage.plugin.send_signal(signal.SIGHUP)
+        await stage.logs("configuration changed: applying it")
+        await stage.counts(2, 2)
+        assert len(stage.kubelet.registered) == 1
+
+    _play(play)
+
+
 def test_bad_settings_end_in_one_line() -> None:
     async def play(stage: Stage) -> None:
         assert await asyncio.wait_for(stage.plugin.wait(), 15) == 2  # type: ignore[union-attr]

@@ -174,6 +174,10 @@ def test_no_common_fabric_gives_none(other: object) -> None:
         ("some ( thing )else", "some-thing-else"),
         ("NVIDIA-TITAN-X-(Pascal)", "NVIDIA-TITAN-X-Pascal"),
         (" input  with multiple   spaces   ", "input-with-multiple-spaces"),
+        ("Standard PC (Q35 + ICH9, 2009)\n", "Standard-PC-Q35-ICH9-2009"),
+        ("Example\tInc.", "Example-Inc"),
+        ("a" * 62 + " b", "a" * 62),
+        ("???", ""),
     ],
 )
 def test_values_are_made_fit_for_labels_as_nvidia_does(text: str, value: str) -> None:

@@ -40,8 +40,13 @@ class Surroundings(msgspec.Struct, frozen=True):
 
 
 def sanitise(text: str) -> str:
-    """A label value: unusual characters dropped, runs of white space as one dash."""
-    return "-".join(re.sub(r"[^A-Za-z0-9\-_. ]", "", text).split())
+    """A label value: unusual characters dropped, runs of white space as one dash.
+
+    Beyond NVIDIA's rule it is cut to 63 characters and to a letter or digit at both ends: one value that the API server
+    refuses would keep all the others from the node.
+    """
+    value = "-".join(re.sub(r"[^A-Za-z0-9\-_. ]", "", re.sub(r"\s", " ", text)).split())
+    return value.strip("-_.")[:63].rstrip("-_.")
 
 
 def family(capability: Capability) -> str:
