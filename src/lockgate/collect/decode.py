@@ -61,13 +61,15 @@ def typed(name: str, raw: bytes, section: ApiSection) -> Any:
         value: Any = msgspec.json.decode(raw, type=section.type)
     except msgspec.ValidationError:
         value = _without_nulls(name, raw, section)
+    except msgspec.DecodeError as error:  # text that is no UTF-8 in a field that we read
+        raise InputError(f"{name}: no valid {section.kind}: {_one_line(error)}") from None
     if isinstance(value, Workload) and not value.kind:
         value = msgspec.structs.replace(value, kind=section.kind)
-    _check_quantities(name, value)
+    check_quantities(name, value)
     return value
 
 
-def _check_quantities(name: str, value: Any) -> None:
+def check_quantities(name: str, value: Any) -> None:
     """Refuse amounts that the API server would never hand out, so that all later arithmetic can trust them."""
     for text in _quantities(value):
         try:
@@ -107,7 +109,7 @@ def _without_nulls(name: str, raw: bytes, section: ApiSection) -> Any:
     """Go writes `null` for an empty list or map: read again without those, and complain only of what is left."""
     try:
         return msgspec.convert(_pruned(msgspec.json.decode(raw)), section.type)
-    except msgspec.ValidationError as error:
+    except msgspec.DecodeError as error:
         raise InputError(f"{name}: no valid {section.kind}: {_one_line(error)}") from None
     except RecursionError:
         raise InputError(f"{name}: is nested too deeply") from None

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from lockgate.collect.decode import check_quantities
 from lockgate.collect.errors import InputError
 from lockgate.model.facts import API_SECTIONS, Missing, Snapshot
 from lockgate.model.objects import (
@@ -44,6 +45,7 @@ def parse_described(name: str, text: str) -> Snapshot:
     if "Containers" not in fields:
         raise InputError(f"{name}: looks like kubectl describe, and is no description of a pod (no Containers)")
     pod = _pod(fields)
+    check_quantities(name, pod)
     absent = {
         s.section: Missing("a description does not show it", f"kubectl get {s.plural} -A -o json") for s in API_SECTIONS
     }
