@@ -12,7 +12,7 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import Final
 
-from lockgate.agents.device_plugin.cdi_file import CDIFileError, device_nodes, write_cdi_file
+from lockgate.agents.device_plugin.cdi_file import CDIFileError, write_cdi_file
 from lockgate.agents.device_plugin.devices import Enumeration, PluginDevice, enumerate_devices, still_expected
 from lockgate.agents.device_plugin.eyes import Eyes
 from lockgate.agents.device_plugin.health import Health, after_probe, after_xid
@@ -23,6 +23,7 @@ from lockgate.agents.device_plugin.state import describe, health_changes
 from lockgate.cdi.build import Place
 from lockgate.gpu.caps import read_mig_minors
 from lockgate.gpu.values import Event, EventsLost, Snapshot
+from lockgate.host.device_nodes import find_nodes
 from lockgate.model.node_state import DevicesState
 
 CDI_RENEWAL: Final = 60.0  # seconds after which the CDI file is compared with the driver root again
@@ -167,7 +168,7 @@ class Agent:
         now, settings = self._clock(), self.settings
         if now < self._cdi_due or (self._failure and not self._devices):
             return
-        present = self._offer.present = device_nodes(self._seen_dev_root)
+        present = self._offer.present = frozenset(find_nodes(self._seen_dev_root / "dev"))
         place = Place(driver_root=settings.driver_root, dev_root=settings.dev_root or "/")
         try:
             if write_cdi_file(settings.cdi_root, settings.driver_root_ctr, self._devices, present, place):

@@ -27,13 +27,3 @@ def write_cdi_file(
         return write_file(path, render_json(plugin_spec(find(driver_root_ctr), gpus, present, place)))
     except (OSError, DriverNotFoundError) as error:
         raise CDIFileError(f"{path}: the CDI specification cannot be written: {error}") from error
-
-
-def device_nodes(root: Path) -> frozenset[str]:
-    """NVIDIA's device nodes below a root that holds `dev/`, as paths from it; those that a driver offers now."""
-    found = []
-    for folder in ("dev", "dev/nvidia-caps"):
-        directory = root / folder
-        names = sorted(entry.name for entry in directory.iterdir()) if directory.is_dir() else []
-        found += [f"/{folder}/{name}" for name in names if name.startswith("nvidia") and name != "nvidia-caps"]
-    return frozenset(found)
