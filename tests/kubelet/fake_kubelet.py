@@ -1,7 +1,8 @@
 """The kubelet's half of the device plugin interface, as a real gRPC server on a real socket.
 
 It behaves as kubelet 1.37 does: on start it removes every socket of its folder, on Register it dials the plugin, asks
-for its options and then follows ListAndWatch until the stream ends.
+for its options and then follows ListAndWatch until the stream ends. A second registration of a socket whose stream has
+not ended is refused, and from then on every one, until the kubelet starts again.
 """
 
 import asyncio
@@ -28,6 +29,8 @@ class FakeKubelet:
         self.numa: dict[str, int] = {}
         self.refuse = ""
         self._followers: list[asyncio.Task[None]] = []
+        self._connected: set[str] = set()
+        self._stuck: set[str] = set()
         self._server: aio.Server | None = None
 
     async def start(self) -> None:
@@ -54,6 +57,8 @@ class FakeKubelet:
         if self._server:
             await self._server.stop(grace=0)
         self.devices.clear()
+        self._connected.clear()
+        self._stuck.clear()
 
     async def restart(self) -> None:
         await self.stop()
@@ -95,6 +100,9 @@ class FakeKubelet:
     async def _register(self, request: Any, context: Any) -> Any:
         if request.version != "v1beta1" or self.refuse:
             await context.abort(grpc.StatusCode.UNKNOWN, self.refuse or "requested API version is not supported")
+        if request.endpoint in self._connected:
+            self._stuck.add(request.endpoint)
+            await context.abort(grpc.StatusCode.UNKNOWN, f"device plugin already connected: {request.endpoint}")
         channel = open_channel(self.folder / request.endpoint)
         options = channel.unary_unary(
             f"{_PLUGIN}/GetDevicePluginOptions",
@@ -103,10 +111,11 @@ class FakeKubelet:
         )
         assert (await options(pb.Empty(), timeout=5)).get_preferred_allocation_available
         self.registered.append((request.resource_name, request.endpoint))
-        self._followers.append(asyncio.create_task(self._follow(channel, request.resource_name)))
+        self._connected.add(request.endpoint)
+        self._followers.append(asyncio.create_task(self._follow(channel, request.resource_name, request.endpoint)))
         return pb.Empty()
 
-    async def _follow(self, channel: aio.Channel, resource: str) -> None:
+    async def _follow(self, channel: aio.Channel, resource: str, endpoint: str) -> None:
         watch = channel.unary_stream(
             f"{_PLUGIN}/ListAndWatch",
             request_serializer=pb.Empty.SerializeToString,
@@ -123,4 +132,6 @@ class FakeKubelet:
         finally:
             # A stream that ends leaves the devices known, none of them healthy.
             self.devices[resource] = dict.fromkeys(self.devices.get(resource, {}), False)
+            if endpoint not in self._stuck:
+                self._connected.discard(endpoint)
             await channel.close()
