@@ -7,6 +7,7 @@ GPUs go too. For some seconds during an installation it is normal.
 Fix: see the toolkit pod of the node; it writes the handler into the runtime's configuration and restarts it.
 """
 
+from lockgate.containerd.effective import Effective
 from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.seen import event, listed, pod_ref
 from lockgate.diagnosis.stage import Stage
@@ -60,12 +61,31 @@ def _evidence(
         own = [c for c in classes if c.name == pod.spec.runtime_class_name]
         found += [Evidence(object=f"runtimeclass/{c.name}", field="handler", value=c.handler) for c in own]
     if gate.loaded:
-        note = (
-            f"{handler} is {'there now, or this is out of date' if handler in gate.loaded.names else 'not among them'}"
-        )
+        there = handler in gate.loaded.names
+        note = f"{handler} is {'there now, or this is out of date' if there else 'not among them'}"
         found.append(
             Evidence(object=gate.loaded.place, field=gate.loaded.field, value=", ".join(gate.loaded.names), note=note)
         )
-    if gate.root and not gate.lost:
-        found.append(Evidence(file=f"{gate.name}:{gate.root}", note=f'defines no runtime "{handler}"'))
-    return found
+    return [*found, *_files(gate, handler), *_agent(gate)]
+
+
+def _files(gate: NodeGate, handler: str) -> list[Evidence]:
+    """What the node's files say: defined and not loaded yet, or not defined at all."""
+    effective = gate.effective
+    if not isinstance(effective, Effective) or any(lost.name == handler for lost in gate.lost):
+        return []
+    own = effective.handlers.get(handler)
+    if own is None:
+        return [Evidence(file=f"{gate.name}:{gate.root}", note=f'it and its imports define no runtime "{handler}"')]
+    place = own.origin
+    note = f'defines runtime "{handler}": the runtime has not been restarted since'
+    return [Evidence(file=f"{gate.name}:{place.file or gate.root}", line=place.line or None, note=note)]
+
+
+def _agent(gate: NodeGate) -> list[Evidence]:
+    """What the toolkit agent of the node says of its own work, where it did not end well."""
+    runtime = gate.runtime
+    if runtime is None or runtime.phase in ("", "Configured"):
+        return []
+    place = f"gpunodestate/{gate.name}"
+    return [Evidence(object=place, field="status.runtime.phase", value=runtime.phase, verbatim=runtime.message)]

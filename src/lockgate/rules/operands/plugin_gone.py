@@ -1,7 +1,7 @@
 """The device plugin is not serving: the kubelet lost it, or never met it.
 
-When the connection ends, the kubelet calls every device unhealthy at once (allocatable 0) and after five minutes sets
-capacity to 0 as well. The key stays at 0: a plugin has registered there before.
+When the connection ends, the kubelet calls every device unhealthy at once (allocatable 0) and after five minutes, or
+when it starts anew, sets capacity to 0 as well. The key stays at 0: a plugin has registered there before.
 
 Why it matters: GPU pods that run keep running, and nothing new starts; the text is the same as for a full node.
 Fix: find out why the plugin's pod does not run or does not register; it takes devices up again by itself.
@@ -13,8 +13,9 @@ from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.devices import Devices
 from lockgate.diagnosis.views.gate_one import GateOne, GateRow, Obstacle
 from lockgate.diagnosis.views.plugin import Plugin, PluginOn, PluginState
-from lockgate.model.facts import Logs, Missing
+from lockgate.model.facts import Logs, Missing, NodeStates
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.node_state import GPUNodeState
 from lockgate.model.objects import Pod
 
 
@@ -25,13 +26,20 @@ from lockgate.model.objects import Pod
     mutes=("kubelet/refused",),
 )
 def plugin_gone(
-    pod: Pod, gate_one: GateOne, plugin: Plugin | Missing, devices: Devices, logs: Logs | Missing
+    pod: Pod,
+    gate_one: GateOne,
+    plugin: Plugin | Missing,
+    devices: Devices,
+    logs: Logs | Missing,
+    node_states: NodeStates | Missing,
 ) -> Failed | Passed | None:
     without = gate_one.nearest_with(Obstacle.NO_RESOURCE, Obstacle.GONE)
     # A node that offers other GPU resources has a plugin that serves.
     lost = [r for r in without if (r.known or _is_broken(plugin, r)) and not r.others and not devices.explain(r)]
     if lost:
-        return _failed(gate_one, lost, [_on(plugin, r) for r in lost], logs)
+        stages = () if isinstance(node_states, Missing) else node_states
+        before = [e for state in stages if state.name == lost[0].node for e in _before_it(state)]
+        return _failed(gate_one, lost, [_on(plugin, r) for r in lost], logs, before)
     serving = [r.node for r in gate_one.rows if r.allocatable]
     return Passed(f"a plugin serves on {listed(serving)}") if serving else None
 
@@ -44,7 +52,23 @@ def _is_broken(plugin: Plugin | Missing, row: GateRow) -> bool:
     return _on(plugin, row).state in (PluginState.NOT_READY, PluginState.NO_POD)
 
 
-def _failed(gate: GateOne, rows: list[GateRow], judged: list[PluginOn], logs: Logs | Missing) -> Failed:
+def _before_it(state: GPUNodeState) -> list[Evidence]:
+    """What must work before the plugin can, and does not, as the node's agents publish it: driver, then validations."""
+    place, driver = f"gpunodestate/{state.name}", state.status.driver
+    found = (
+        [Evidence(object=place, field="status.driver.error", verbatim=driver.error)] if driver and driver.error else []
+    )
+    steps = state.status.validation.steps if state.status.validation else ()
+    broken = next((step for step in steps if not step.ready and step.name != "plugin"), None)
+    if broken is not None:
+        field = f"status.validation.steps[{broken.name}].ready"
+        found.append(Evidence(object=place, field=field, value="false", verbatim=broken.message))
+    return found
+
+
+def _failed(
+    gate: GateOne, rows: list[GateRow], judged: list[PluginOn], logs: Logs | Missing, before: list[Evidence]
+) -> Failed:
     row, on = rows[0], judged[0]
     return Failed(
         about=f"node/{row.node}" if len(rows) == 1 else "nodes",
@@ -54,6 +78,7 @@ def _failed(gate: GateOne, rows: list[GateRow], judged: list[PluginOn], logs: Lo
         reach=len(rows),
         evidence=(
             *gate_rows(gate, rows),
+            *before,
             *(e for j in judged[:MOST_NODES] for e in (*_seen(j), *log_lines(j.pod, logs))),
         ),
         remedy=tuple(_remedies(on)),
@@ -69,14 +94,18 @@ def _codes(row: GateRow, on: PluginOn) -> tuple[str, ...]:
 def _title(row: GateRow) -> str:
     if row.capacity:
         return "The device plugin died: its devices are unhealthy for the kubelet"
-    return "The device plugin died more than five minutes ago" if row.known else "The device plugin does not start"
+    return (
+        "The device plugin is gone, and the kubelet has forgotten it"
+        if row.known
+        else "The device plugin does not start"
+    )
 
 
 def _numbers(row: GateRow) -> str:
     if row.capacity:
         return f"capacity {row.capacity}, allocatable 0: what a kubelet says for five minutes after it lost the plugin"
     if row.known:
-        return "capacity 0 with the key still there: a plugin was registered here and is gone for over five minutes"
+        return "capacity 0, the key still there: a plugin was here, gone over five minutes or since the kubelet started"
     return "the resource was never advertised"
 
 
