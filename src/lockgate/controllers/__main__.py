@@ -24,7 +24,6 @@ def main(argv: list[str] | None = None) -> int:
             return asyncio.run(cleanup.main(argv[1:]))
         settings = read_settings(argv, os.environ)
         logging.basicConfig(level=settings.log_level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-        logging.getLogger("httpx2").setLevel(logging.WARNING)
         asyncio.run(_run(settings))
     except (ConfigError, Unreachable, ApiError) as error:
         print(f"lockgate-operator: {error}", file=sys.stderr)

@@ -4,6 +4,7 @@ lightkube reads clusters, users and certificates. Added here: several files in `
 the current exec-plugin interface, impersonation, and texts that say which file is wrong.
 """
 
+import logging
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -49,6 +50,7 @@ def connect(
 
     `timeout` is seconds for connecting and between two reads. Raises ConfigError.
     """
+    logging.getLogger("httpx2").setLevel(logging.WARNING)  # it logs a line for each request
     config, source = _choose(kubeconfig, context, environ, service_account)
     server = config.cluster.server
     try:
