@@ -123,7 +123,7 @@ def _stays(pod: Pod) -> bool:
 
 def _sliced(view: NodeView, replicas: int) -> NodeView:
     labels, status = view.node.metadata.labels, view.node.status
-    resource = next((name for name in sorted(status.capacity) if name.startswith(names.GPU_PREFIX)), "")
+    resource = next((name for name in sorted(status.capacity) if names.is_whole_gpu(name)), "")
     if not resource:
         raise ActionError(f"node {view.name} advertises no {names.GPU}: there is nothing to slice")
     prefix = label_prefix(resource)
@@ -141,7 +141,7 @@ def _sliced(view: NodeView, replicas: int) -> NodeView:
 
 def _shrunk(view: NodeView, count: int) -> NodeView:
     labels, status = view.node.metadata.labels, view.node.status
-    resource = next((n for n in sorted(status.allocatable) if n.startswith(names.GPU_PREFIX)), "")
+    resource = next((n for n in sorted(status.allocatable) if names.is_whole_gpu(n)), "")
     each = max(number(labels, f"{label_prefix(resource)}.replicas") or 1, 1)
     left = _slots(status.allocatable, resource) - count * each
     if not resource or left < 0:

@@ -65,5 +65,13 @@ OPERATOR_NAMESPACE: Final = "gpu-operator"
 
 
 def is_gpu_resource(name: str) -> bool:
-    """Whether a resource name is a GPU of some kind: whole, shared or a MIG device."""
-    return name.startswith((GPU_PREFIX, MIG_PREFIX))
+    """Whether a resource name is a GPU of some kind: whole, shared, renamed or a MIG device.
+
+    HAMi's `nvidia.com/gpumem` and `nvidia.com/gpucores` are amounts of memory and compute, not devices.
+    """
+    return name.startswith(MIG_PREFIX) or is_whole_gpu(name)
+
+
+def is_whole_gpu(name: str) -> bool:
+    """Whether a resource stands for whole GPUs or slots of them: `nvidia.com/gpu`, `.shared`, `nvidia.com/gpu-a100`."""
+    return name.startswith(GPU_PREFIX) and not name[len(GPU_PREFIX) :][:1].isalnum()
