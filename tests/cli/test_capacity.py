@@ -70,3 +70,15 @@ def test_without_the_pods_of_all_namespaces_no_capacity_is_told(
 def test_a_missing_file_is_one_line_and_exit_2(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["capacity", "--from", "/nowhere"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_files_are_not_watched(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["capacity", "--watch", "--from", str(BUNDLES / "healthy.tgz")]) == 2
+    assert "files do not change" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("interval", ["0", "soon", "nan"])
+def test_an_interval_that_is_none_ends_with_2(interval: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["capacity", "--watch", interval])
+    assert ended.value.code == 2

@@ -13,6 +13,7 @@ DESCRIPTION = "Show GPU capacity as the scheduler counts it: physical, healthy, 
 EXAMPLES = """examples:
   {prog} capacity
   {prog} capacity --by product -o markdown
+  {prog} capacity --watch
   {prog} capacity --from bundle.tgz -o json
 
 exit codes: 0 shown, 1 the tool or the cluster failed, 2 bad usage or input
@@ -30,12 +31,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="what the rows are (default node)",
     )
     parser.add_argument("-o", "--output", choices=_FORMATS, default="text", help="text (default), json, csv, markdown")
-    parser.add_argument("--no-color", action="store_true", help="plain text; so does the environment variable NO_COLOR")
+    parser.add_argument(
+        "--watch",
+        type=_seconds,
+        nargs="?",
+        const=5.0,
+        metavar="SECONDS",
+        help="show again every so often (default 5 s)",
+    )
     add_source_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Read, add up, render; returns the exit code."""
+    """Read, add up, render, once or until interrupted; returns the exit code."""
+    if options.watch is None:
+        return _show(options, "")
+    if options.source is not None:
+        return complain("capacity: --watch looks at a live cluster, files do not change", 2)
+    import time
+
+    clear = "\x1b[H\x1b[2J" if sys.stdout.isatty() else ""
+    while (code := _show(options, clear)) == 0:
+        sys.stdout.flush()
+        time.sleep(options.watch)
+    return code
+
+
+def _show(options: argparse.Namespace, clear: str) -> int:
     from lockgate.capacity.overview import UnreadableError, overview
     from lockgate.capacity.table import By
 
@@ -45,8 +67,18 @@ def run(options: argparse.Namespace) -> int:
         return complain(str(error), error.code)
     except UnreadableError as error:
         return complain(str(error), 1 if options.source is None else 2)
-    sys.stdout.write(_rendered(seen, options))
+    sys.stdout.write(clear + _rendered(seen, options))
     return 0
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0.5 <= seconds <= 86_400:
+        raise argparse.ArgumentTypeError(f'"{text}" is no interval (expected seconds, from 0.5)')
+    return seconds
 
 
 def _rendered(seen: "Overview", options: argparse.Namespace) -> str:
