@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const=5.0,
         metavar="SECONDS",
-        help="show again every so often (default 5 s)",
+        help="show again every so often (5 s)",
     )
     add_source_arguments(parser)
 
