@@ -16,6 +16,7 @@ class Option(msgspec.Struct, frozen=True, kw_only=True):
     """One setting: `flags` without dashes, `env` in order of precedence, `path` in the configuration file."""
 
     name: str
+    help: str = ""
     flags: tuple[str, ...] = ()
     env: tuple[str, ...] = ()
     path: tuple[str, ...] = ()
@@ -74,7 +75,7 @@ def _parse_command_line(options: Sequence[Option], argv: Sequence[str]) -> dict[
         if option.flags:
             optional = {"nargs": "?", "const": "true"} if option.parse is parse_bool else {}
             names = [f"--{flag}" for flag in option.flags]
-            parser.add_argument(*names, dest=option.name, default=None, **optional)  # type: ignore[arg-type]
+            parser.add_argument(*names, dest=option.name, default=None, help=option.help, **optional)  # type: ignore[arg-type]
     return vars(parser.parse_args(argv))
 
 

@@ -70,12 +70,19 @@ def _parse_socket(value: object) -> Path | None:
     return Path(str(value)) if value else None
 
 
-_CONFIG_FILE: Final = Option(name="config_file", flags=("config-file",), env=("CONFIG_FILE",), parse=_parse_socket)
+_CONFIG_FILE: Final = Option(
+    name="config_file",
+    help="configuration file, YAML or JSON, read again when its content changes",
+    flags=("config-file",),
+    env=("CONFIG_FILE",),
+    parse=_parse_socket,
+)
 _DEFAULT: Final = Settings()
 OPTIONS: Final = (
     _CONFIG_FILE,
     Option(
         name="mig_strategy",
+        help="how MIG devices are advertised: none, single or mixed",
         flags=("mig-strategy",),
         env=("MIG_STRATEGY",),
         path=("flags", "migStrategy"),
@@ -84,6 +91,7 @@ OPTIONS: Final = (
     ),
     Option(
         name="fail_on_init_error",
+        help="end with exit status 1 when the driver does not answer at the start; false: wait for it",
         flags=("fail-on-init-error",),
         env=("FAIL_ON_INIT_ERROR",),
         path=("flags", "failOnInitError"),
@@ -92,6 +100,7 @@ OPTIONS: Final = (
     ),
     Option(
         name="driver_root",
+        help="driver root on the host, for paths in answers and CDI specifications",
         flags=("driver-root", "nvidia-driver-root"),
         env=("NVIDIA_DRIVER_ROOT",),
         path=("flags", "nvidiaDriverRoot"),
@@ -99,6 +108,7 @@ OPTIONS: Final = (
     ),
     Option(
         name="dev_root",
+        help="root on the host that holds dev/nvidia*; unset: the driver root when it has device nodes, else /",
         flags=("dev-root", "nvidia-dev-root"),
         env=("NVIDIA_DEV_ROOT",),
         path=("flags", "nvidiaDevRoot"),
@@ -106,19 +116,42 @@ OPTIONS: Final = (
     ),
     Option(
         name="driver_root_ctr",
+        help="where this container sees the driver root",
         flags=("driver-root-ctr-path", "container-driver-root"),
         env=("DRIVER_ROOT_CTR_PATH", "CONTAINER_DRIVER_ROOT"),
         path=("flags", "plugin", "containerDriverRoot"),
         default=_DEFAULT.driver_root_ctr,
         parse=Path,
     ),
-    Option(name="dev_root_ctr", env=("DEV_ROOT_CTR_PATH",), default=_DEFAULT.dev_root_ctr),
-    Option(name="look", env=("DP_LOOK_INTERVAL",), default=_DEFAULT.look, parse=parse_duration),
-    Option(name="quiet", env=("DP_XID_QUIET_PERIOD",), default=_DEFAULT.quiet, parse=parse_duration),
-    Option(name="cdi_root", env=("CDI_ROOT",), default=_DEFAULT.cdi_root, parse=Path),
-    Option(name="sys_root", env=("SYS_ROOT",), default=_DEFAULT.sys_root, parse=Path),
+    Option(
+        name="dev_root_ctr",
+        help="where this container sees the dev root; unset: /host when it is mounted, else /",
+        env=("DEV_ROOT_CTR_PATH",),
+        default=_DEFAULT.dev_root_ctr,
+    ),
+    Option(
+        name="look",
+        help="time between two looks at the GPUs; a fifth of it while something is wrong",
+        env=("DP_LOOK_INTERVAL",),
+        default=_DEFAULT.look,
+        parse=parse_duration,
+    ),
+    Option(
+        name="quiet",
+        help="time without another XID after which a GPU that needs no reset is handed out again",
+        env=("DP_XID_QUIET_PERIOD",),
+        default=_DEFAULT.quiet,
+        parse=parse_duration,
+    ),
+    Option(
+        name="cdi_root", help="folder of CDI specifications", env=("CDI_ROOT",), default=_DEFAULT.cdi_root, parse=Path
+    ),
+    Option(
+        name="sys_root", help="where sysfs is, for NUMA nodes", env=("SYS_ROOT",), default=_DEFAULT.sys_root, parse=Path
+    ),
     Option(
         name="list_strategies",
+        help="how devices reach containers, a comma list of envvar, volume-mounts, cdi-annotations, cdi-cri",
         flags=("device-list-strategy",),
         env=("DEVICE_LIST_STRATEGY",),
         path=("flags", "plugin", "deviceListStrategy"),
@@ -127,6 +160,7 @@ OPTIONS: Final = (
     ),
     Option(
         name="id_strategy",
+        help="what NVIDIA_VISIBLE_DEVICES holds: uuid or index; CDI names are always UUIDs",
         flags=("device-id-strategy",),
         env=("DEVICE_ID_STRATEGY",),
         path=("flags", "plugin", "deviceIDStrategy"),
@@ -135,6 +169,7 @@ OPTIONS: Final = (
     ),
     Option(
         name="pass_device_specs",
+        help="hand device nodes to the kubelet as well",
         flags=("pass-device-specs",),
         env=("PASS_DEVICE_SPECS",),
         path=("flags", "plugin", "passDeviceSpecs"),
@@ -143,6 +178,7 @@ OPTIONS: Final = (
     ),
     Option(
         name="kubelet_socket",
+        help="the kubelet's registration socket; empty: serve without registering",
         flags=("kubelet-socket",),
         env=("KUBELET_SOCKET",),
         default=_DEFAULT.kubelet_socket,
@@ -151,6 +187,7 @@ OPTIONS: Final = (
     ),
     Option(
         name="cdi_annotation_prefix",
+        help="prefix of the annotation under cdi-annotations",
         flags=("cdi-annotation-prefix",),
         env=("CDI_ANNOTATION_PREFIX",),
         path=("flags", "plugin", "cdiAnnotationPrefix"),
@@ -158,19 +195,36 @@ OPTIONS: Final = (
     ),
     Option(
         name="allocation_policy",
+        help="order in which shared devices are given: distributed or packed",
         flags=("shared-devices-allocation-policy",),
         env=("SHARED_DEVICES_ALLOCATION_POLICY",),
         path=("flags", "plugin", "sharedDevicesAllocationPolicy"),
         default=_DEFAULT.allocation_policy,
         parse=one_of("distributed", "packed"),
     ),
+    Option(
+        name="disabled_checks",
+        help="XIDs that do not count, a comma list; xids: none counts; all: nor is a lost GPU noticed",
+        env=("DP_DISABLE_HEALTHCHECKS",),
+        default="",
+    ),
+    Option(
+        name="enabled_checks",
+        help="XIDs that count in any case, a comma list; all: every XID counts",
+        env=("DP_ENABLE_HEALTHCHECKS",),
+        default="",
+    ),
     # Accepted, without effect:
-    Option(name="hook_path", flags=("nvidia-cdi-hook-path", "nvidia-ctk-path")),
-    Option(name="mps_root", flags=("mps-root",)),
-    Option(name="discovery", flags=("device-discovery-strategy",)),
-    Option(name="gds", flags=("gds-enabled",), parse=parse_bool),
-    Option(name="mofed", flags=("mofed-enabled",), parse=parse_bool),
-    Option(name="gdrcopy", flags=("gdrcopy-enabled",), parse=parse_bool),
+    Option(
+        name="hook_path",
+        help="accepted, without effect: there are no hooks",
+        flags=("nvidia-cdi-hook-path", "nvidia-ctk-path"),
+    ),
+    Option(name="mps_root", help="accepted, without effect: MPS is not served", flags=("mps-root",)),
+    Option(name="discovery", help="accepted, without effect: always NVML", flags=("device-discovery-strategy",)),
+    Option(name="gds", help="accepted, without effect", flags=("gds-enabled",), parse=parse_bool),
+    Option(name="mofed", help="accepted, without effect", flags=("mofed-enabled",), parse=parse_bool),
+    Option(name="gdrcopy", help="accepted, without effect", flags=("gdrcopy-enabled",), parse=parse_bool),
 )
 _WITHOUT_EFFECT: Final = ("GDS_ENABLED", "MOFED_ENABLED", "GDRCOPY_ENABLED", "IMEX_CHANNEL_IDS", "IMEX_REQUIRED")
 
@@ -181,9 +235,7 @@ def read_settings(argv: Sequence[str], environ: Mapping[str, str]) -> Settings:
     file, warnings = read_config(path) if path else ({}, ())
     values = read_options(OPTIONS, argv, environ, file)
     sharing = parse_sharing(file)
-    policy, policy_warnings = parse_policy(
-        environ.get("DP_DISABLE_HEALTHCHECKS", ""), environ.get("DP_ENABLE_HEALTHCHECKS", "")
-    )
+    policy, policy_warnings = parse_policy(values["disabled_checks"], values["enabled_checks"])
     known = {name: value for name, value in values.items() if name in Settings.__struct_fields__}
     return Settings(
         **known,

@@ -43,9 +43,16 @@ def _parse_path(value: object) -> Path | None:
 
 _DEFAULT: Final = Settings()
 OPTIONS: Final = (
-    Option(name="config_file", flags=("config-file",), env=("GFD_CONFIG_FILE", "CONFIG_FILE"), parse=_parse_path),
+    Option(
+        name="config_file",
+        help="configuration file, YAML or JSON",
+        flags=("config-file",),
+        env=("GFD_CONFIG_FILE", "CONFIG_FILE"),
+        parse=_parse_path,
+    ),
     Option(
         name="mig_strategy",
+        help="how MIG devices are described: none, single or mixed",
         flags=("mig-strategy",),
         env=("GFD_MIG_STRATEGY", "MIG_STRATEGY"),
         path=("flags", "migStrategy"),
@@ -54,6 +61,7 @@ OPTIONS: Final = (
     ),
     Option(
         name="fail_on_init_error",
+        help="end with exit status 1 when the driver does not answer at the start; false: wait for it",
         flags=("fail-on-init-error",),
         env=("GFD_FAIL_ON_INIT_ERROR", "FAIL_ON_INIT_ERROR"),
         path=("flags", "failOnInitError"),
@@ -62,6 +70,7 @@ OPTIONS: Final = (
     ),
     Option(
         name="oneshot",
+        help="label once and end",
         flags=("oneshot",),
         env=("GFD_ONESHOT",),
         path=("flags", "gfd", "oneshot"),
@@ -70,6 +79,7 @@ OPTIONS: Final = (
     ),
     Option(
         name="no_timestamp",
+        help="leave out the label gfd.timestamp",
         flags=("no-timestamp",),
         env=("GFD_NO_TIMESTAMP",),
         path=("flags", "gfd", "noTimestamp"),
@@ -78,6 +88,7 @@ OPTIONS: Final = (
     ),
     Option(
         name="sleep",
+        help="time between two looks, or infinite",
         flags=("sleep-interval",),
         env=("GFD_SLEEP_INTERVAL",),
         path=("flags", "gfd", "sleepInterval"),
@@ -86,6 +97,7 @@ OPTIONS: Final = (
     ),
     Option(
         name="output",
+        help="NFD's feature file, written where its folder exists; empty: standard output",
         flags=("output-file", "output"),
         env=("GFD_OUTPUT_FILE",),
         path=("flags", "gfd", "outputFile"),
@@ -95,6 +107,7 @@ OPTIONS: Final = (
     ),
     Option(
         name="machine_type_file",
+        help="file with the machine's product name",
         flags=("machine-type-file",),
         env=("GFD_MACHINE_TYPE_FILE",),
         path=("flags", "gfd", "machineTypeFile"),
@@ -103,6 +116,7 @@ OPTIONS: Final = (
     ),
     Option(
         name="use_node_feature_api",
+        help="label by a NodeFeature object where the cluster serves NFD's API; else the Node itself is labelled",
         flags=("use-node-feature-api",),
         env=("GFD_USE_NODE_FEATURE_API", "USE_NODE_FEATURE_API"),
         path=("flags", "useNodeFeatureAPI"),
@@ -111,17 +125,30 @@ OPTIONS: Final = (
     ),
     Option(
         name="driver_root_ctr",
+        help="where this container sees the driver root",
         flags=("driver-root-ctr-path",),
         env=("DRIVER_ROOT_CTR_PATH",),
         path=("flags", "plugin", "containerDriverRoot"),
         default=_DEFAULT.driver_root_ctr,
         parse=Path,
     ),
-    Option(name="namespace", flags=("namespace",), env=("NAMESPACE",), default=_DEFAULT.namespace),
-    Option(name="node_name", flags=("node-name",), env=("NODE_NAME",), default=_DEFAULT.node_name),
+    Option(
+        name="namespace",
+        help="namespace of the NodeFeature object",
+        flags=("namespace",),
+        env=("NAMESPACE",),
+        default=_DEFAULT.namespace,
+    ),
+    Option(
+        name="node_name",
+        help="the node to label; empty: only the file is written",
+        flags=("node-name",),
+        env=("NODE_NAME",),
+        default=_DEFAULT.node_name,
+    ),
     # Accepted, without effect:
-    Option(name="discovery", flags=("device-discovery-strategy",)),
-    Option(name="pod_name", flags=("pod-name",)),
+    Option(name="discovery", help="accepted, without effect: always NVML", flags=("device-discovery-strategy",)),
+    Option(name="pod_name", help="accepted, without effect", flags=("pod-name",)),
 )
 
 
