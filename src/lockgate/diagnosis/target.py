@@ -7,7 +7,7 @@ from typing import TypeVar
 import msgspec
 
 from lockgate.model.facts import Missing, Pods, Snapshot
-from lockgate.model.objects import OwnerReference, Resource, Workload
+from lockgate.model.objects import DaemonSet, OwnerReference, Resource, Workload, WorkloadSpec
 
 R = TypeVar("R", bound=Resource)
 
@@ -133,7 +133,11 @@ def _not_there(target: Target, present: list[str], elsewhere: list[R]) -> Target
 def _as_workload(found: Resource, kind: str) -> Workload:
     if isinstance(found, Workload):
         return found if found.kind else msgspec.structs.replace(found, kind=kind)
-    return msgspec.convert(msgspec.to_builtins(found) | {"kind": kind}, Workload)
+    assert isinstance(found, DaemonSet)  # the only other kind of SECTION_OF
+    spec = WorkloadSpec(
+        replicas=found.status.desired_number_scheduled, selector=found.spec.selector, template=found.spec.template
+    )
+    return Workload(metadata=found.metadata, kind=kind, spec=spec)
 
 
 def _controllers(snapshot: Snapshot, workload: Workload) -> tuple[Workload, ...]:

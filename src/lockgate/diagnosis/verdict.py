@@ -65,7 +65,8 @@ def _state(about: Sequence[Subject]) -> str:
     first = about[0]
     if first.stage is Stage.RUNNING and first.well and first.pod is not None:
         resource = gpu_asked(first.pod)
-        return f"runs on {first.pod.spec.node_name or 'its node'}" + (f" with its {resource}" if resource else "")
+        with_gpu = f" with its {resource}" if resource else " and asks for no GPU, so it has none"
+        return f"runs on {first.pod.spec.node_name or 'its node'}{with_gpu}"
     if first.stage is Stage.NO_POD and first.workload is not None and not first.workload.spec.replicas:
         return "has no pod"
     return _WHERE[first.stage]

@@ -80,7 +80,8 @@ def _cause(diagnosis: Diagnosis, root: Finding, number: int, paint: Paint) -> It
     yield ""
     codes = f" ({', '.join(root.codes)})" if root.codes else ""
     count = f"{number}. " if number else ""
-    yield f"{paint('bold', f'{count}Cause')}  {paint('cyan', root.id)}{codes}, {root.severity.value}"
+    what = "Note" if root.severity is Severity.INFO else "Cause"
+    yield f"{paint('bold', f'{count}{what}')}  {paint('cyan', root.id)}{codes}, {root.severity.value}"
     if number > 1 or root is not _leading(diagnosis):
         yield from _wrap(f"{root.title}. {root.summary}", 2)
     if len(root.affects) > 1:

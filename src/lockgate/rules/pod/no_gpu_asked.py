@@ -22,7 +22,8 @@ _NO_DRIVER = re.compile(
     r"nvidia-smi[\"':]* ?:? ?(?:executable file )?not found|libcuda\.so|libnvidia-ml\.so|CUDA driver|NVML"
     r"|no CUDA-capable device|Found no NVIDIA driver|No CUDA GPUs are available|communicate with the NVIDIA driver"
 )
-_WANTS = re.compile(r"nvidia|cuda|gpu|tensorflow|pytorch|torch|vllm|triton", re.IGNORECASE)
+_PROGRAMS = re.compile(r"nvidia-smi|\bcuda|torch|vllm|triton", re.IGNORECASE)
+_IMAGES = re.compile(r"cuda|tensorflow|pytorch|vllm|triton|-gpu", re.IGNORECASE)
 _VISIBLE = "NVIDIA_VISIBLE_DEVICES"
 
 
@@ -32,20 +33,21 @@ _VISIBLE = "NVIDIA_VISIBLE_DEVICES"
     stages=(Stage.RUNNING, Stage.FAILED, Stage.SUCCEEDED),
     asks_gpu=False,
 )
-def no_gpu_asked(pod: Pod, logs: Logs | Missing) -> Failed:
-    wants = [*_said(pod, logs), *_hints(pod)]
+def no_gpu_asked(pod: Pod, logs: Logs | Missing) -> Failed | None:
+    # Operands reach devices without asking for one, as DaemonSets that have to run beside every user.
+    if any(owner.kind == "DaemonSet" for owner in pod.metadata.owner_references):
+        return None
+    strong = [*_said(pod, logs), *_spec_hints(pod)]
+    wants = [*strong, *_weak_hints(pod)]
     where = f"it runs on {pod.spec.node_name}" if pod.spec.node_name else "it has no node"
-    names_ = listed(c.name for c in pod.spec.containers) or "unknown"
+    containers = listed(c.name for c in pod.spec.containers) or "unknown"
     seems = f" It seems to want one: {wants[0].note}." if wants else ""
     container = pod.spec.containers[0].name if pod.spec.containers else "CONTAINER"
     return Failed(
         about=pod_ref(pod),
-        severity=None if wants else Severity.WARNING,
-        summary=f"No container ({names_}) has {names.GPU} in its limits; {where}.{seems}",
-        evidence=(
-            *(_limits(pod, c) for c in pod.spec.containers),
-            *wants,
-        ),
+        severity=None if strong else Severity.WARNING if wants else Severity.INFO,
+        summary=f"No container ({containers}) has {names.GPU} in its limits; {where}.{seems}",
+        evidence=(*(_limits(pod, c) for c in pod.spec.containers), *wants),
         remedy=(
             Remedy(
                 f"Add to container {container}: resources: {{limits: {{{names.GPU}: 1}}}}, and make the pod anew",
@@ -85,30 +87,17 @@ def _said(pod: Pod, logs: Logs | Missing) -> list[Evidence]:
     return found
 
 
-def _hints(pod: Pod) -> list[Evidence]:
+def _spec_hints(pod: Pod) -> list[Evidence]:
     """What in the spec says that a GPU was meant."""
     place, found = pod_ref(pod), []
     if pod.spec.runtime_class_name in names.HANDLERS:
         value = pod.spec.runtime_class_name
-        found.append(
-            Evidence(
-                object=place,
-                field="spec.runtimeClassName",
-                value=value,
-                note=f"runtimeClassName is {value}, which is no request",
-            )
-        )
-    gpu_labels = {k: v for k, v in pod.spec.node_selector.items() if k.startswith("nvidia.com/")}
-    found += [
-        Evidence(object=place, field=f"spec.nodeSelector[{k}]", value=v, note="it selects GPU nodes")
-        for k, v in sorted(gpu_labels.items())
-    ]
-    if any(t.key.startswith("nvidia.com/") for t in pod.spec.tolerations):
-        found.append(
-            Evidence(
-                object=place, field="spec.tolerations", value=names.GPU, note="it tolerates the taint of GPU nodes"
-            )
-        )
+        note = f"runtimeClassName is {value}, which is no request"
+        found.append(Evidence(object=place, field="spec.runtimeClassName", value=value, note=note))
+    for key, value in sorted(pod.spec.node_selector.items()):
+        if key.startswith("nvidia.com/"):
+            note = "it selects GPU nodes"
+            found.append(Evidence(object=place, field=f"spec.nodeSelector[{key}]", value=value, note=note))
     for container in pod.spec.containers:
         found += _container_hints(place, container)
     return found
@@ -118,16 +107,22 @@ def _container_hints(place: str, container: Container) -> list[Evidence]:
     at, found = f"spec.containers[{container.name}]", []
     visible = next((e.value for e in container.env if e.name == _VISIBLE), "")
     if visible and visible not in ("void", "none"):
-        found.append(
-            Evidence(object=place, field=f"{at}.env[{_VISIBLE}]", value=visible, note=f"{_VISIBLE} is set by hand")
-        )
-    if _WANTS.search(container.image):
-        found.append(
-            Evidence(object=place, field=f"{at}.image", value=container.image, note="its image is one for GPUs")
-        )
+        note = f"{_VISIBLE} is set by hand"
+        found.append(Evidence(object=place, field=f"{at}.env[{_VISIBLE}]", value=visible, note=note))
     command = " ".join((*container.command, *container.args))
-    if _WANTS.search(command):
-        found.append(
-            Evidence(object=place, field=f"{at}.command", value=command[:200], note="its command looks for a GPU")
-        )
+    if _PROGRAMS.search(command):
+        note = "its command looks for a GPU"
+        found.append(Evidence(object=place, field=f"{at}.command", value=command[:200], note=note))
+    return found
+
+
+def _weak_hints(pod: Pod) -> list[Evidence]:
+    """What may mean that a GPU was meant."""
+    place, found = pod_ref(pod), []
+    if any(t.key.startswith("nvidia.com/") for t in pod.spec.tolerations):
+        note = "it tolerates the taint of GPU nodes"
+        found.append(Evidence(object=place, field="spec.tolerations", value=names.GPU, note=note))
+    for container in (c for c in pod.spec.containers if _IMAGES.search(c.image)):
+        field, note = f"spec.containers[{container.name}].image", "its image is one for GPUs"
+        found.append(Evidence(object=place, field=field, value=container.image, note=note))
     return found

@@ -1,9 +1,9 @@
 """The workload wants no pods.
 
-It is scaled to 0, suspended, or (a DaemonSet) targets no node.
+It is scaled to 0 or suspended.
 
 Why it matters: nothing is wrong with GPUs; nobody asks for a pod.
-Fix: scale it up, resume it, or correct the DaemonSet's node selector.
+Fix: scale it up, or resume it.
 """
 
 from lockgate.diagnosis.rule import Failed, rule
@@ -15,7 +15,7 @@ from lockgate.model.objects import Workload
 
 @rule(codes=("A15",), severity=Severity.WARNING, stages=(Stage.NO_POD,), gpu=False, asks_gpu=None)
 def asks_for_none(workload: Workload) -> Failed | None:
-    if wanted(workload):
+    if wanted(workload) or workload.kind == "DaemonSet":
         return None
     field, value, command = _reason(workload)
     place = f"{workload.kind.lower()}/{workload.namespace}/{workload.name}"
@@ -35,6 +35,4 @@ def _reason(workload: Workload) -> tuple[str, str, str]:
     if workload.spec.suspend:
         patch = '\'{"spec":{"suspend":false}}\''
         return "spec.suspend", "true", f"kubectl patch {place} -p {patch}"
-    if workload.kind == "DaemonSet":
-        return "status.desiredNumberScheduled", "0", f"kubectl describe {place}"
     return "spec.replicas", "0", f"kubectl scale {place} --replicas=1"
