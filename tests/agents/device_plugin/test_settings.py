@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from lockgate.agents.device_plugin.settings import Settings, SettingsError, read_settings
+from lockgate.agents.device_plugin.settings import Settings, read_settings
+from lockgate.agents.options import SettingsError
 from lockgate.agents.sharing import Replicated
 
 # What NVIDIA's operator sets on the DaemonSet under the chart's default policy.

@@ -60,11 +60,16 @@ def test_without_a_driver_it_ends_and_says_why() -> None:
 Play = Callable[[ClusterApi, Machine], Awaitable[None]]
 
 
-def _play(play: Play, *, nfd: bool = False, failing: bool = False, **environ: str) -> None:
+def _play(
+    play: Play, *, nfd: bool = False, failing: bool = False, files: dict[str, str] | None = None, **environ: str
+) -> None:
+    """Run a test's body beside the process; `{folder}` in a variable stands for the machine's folder."""
+
     async def run(made: Machine) -> None:
         async with cluster_api(made.folder / "kubeconfig", nfd=nfd) as api:
             api.failing = failing
-            full = made.environment | {"KUBECONFIG": str(made.folder / "kubeconfig"), "NODE_NAME": "gpu-a"} | environ
+            full = made.environment | {"KUBECONFIG": str(made.folder / "kubeconfig"), "NODE_NAME": "gpu-a"}
+            full |= {name: value.format(folder=made.folder) for name, value in environ.items()}
             with (made.folder / "log").open("ab") as log:
                 process = await asyncio.create_subprocess_exec(*COMMAND, env=full, stderr=log)
             try:
@@ -75,6 +80,8 @@ def _play(play: Play, *, nfd: bool = False, failing: bool = False, **environ: st
                 assert await asyncio.wait_for(process.wait(), 15) == 0
 
     with machine("2xA100-SXM4-40GB") as made:
+        for name, text in (files or {}).items():
+            (made.folder / name).write_text(text)
         asyncio.run(run(made))
 
 
@@ -122,6 +129,16 @@ def test_unchanged_labels_are_not_written_again() -> None:
         assert len(api.applied) == 1
 
     _play(play)
+
+
+def test_sharing_that_is_switched_on_while_it_runs_is_labelled() -> None:
+    async def play(api: ClusterApi, made: Machine) -> None:
+        await _until(lambda: bool(api.last(NODE)))
+        assert api.last(NODE)["metadata"]["labels"]["nvidia.com/gpu.replicas"] == "1"
+        (made.folder / "config.yaml").write_text("sharing: {timeSlicing: {resources: [{name: gpu, replicas: 4}]}}")
+        await _until(lambda: api.last(NODE)["metadata"]["labels"]["nvidia.com/gpu.replicas"] == "4")
+
+    _play(play, files={"config.yaml": "version: v1"}, CONFIG_FILE="{folder}/config.yaml")
 
 
 def test_labels_stay_while_a_gpu_or_the_driver_is_away() -> None:

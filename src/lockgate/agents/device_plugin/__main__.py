@@ -14,9 +14,11 @@ from typing import Final
 import msgspec
 
 from lockgate.agents.device_plugin.agent import Agent, Ending
-from lockgate.agents.device_plugin.settings import Settings, SettingsError, read_settings
+from lockgate.agents.device_plugin.settings import Settings, read_settings
 from lockgate.agents.driver_ready import read_driver_ready
+from lockgate.agents.live_settings import LiveSettings
 from lockgate.agents.node_state import Publisher
+from lockgate.agents.options import SettingsError
 from lockgate.model.node_state import DevicesState
 
 _log = logging.getLogger("lockgate.device_plugin")
@@ -30,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     gc.set_threshold(100_000, 50, 100)
     arguments = sys.argv[1:] if argv is None else list(argv)
     try:
-        source = _Source(arguments, os.environ)
+        source = LiveSettings(lambda: _read(arguments, os.environ))
     except SettingsError as error:
         _log.error("%s", error)
         return 2
@@ -41,47 +43,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 1 if ending is Ending.NO_DRIVER else 0
 
 
-class _Source:
-    """The settings, and whether they have changed: the configuration file is compared by content, since an edited
-    ConfigMap reaches the pod without any signal (gpu-operator#1144)."""
-
-    def __init__(self, argv: Sequence[str], environ: Mapping[str, str]) -> None:
-        self._argv = argv
-        self._environ = environ
-        self._asked = False
-        self._content = b""
-        self.settings = self._read()
-
-    def ask(self) -> None:
-        """Read again at the next look, changed or not."""
-        self._asked = True
-
-    def reload(self) -> Settings | None:
-        """The new settings; None while nothing changed, or while they cannot be used: then the old ones stay."""
-        if not self._asked and self._text() == self._content:
-            return None
-        self._asked = False
-        try:
-            self.settings = self._read()
-        except SettingsError as error:
-            self._content = self._text()
-            _log.error("%s; the former configuration stays in force", error)
-            return None
-        return self.settings
-
-    def _read(self) -> Settings:
-        settings = read_settings(self._argv, {**read_driver_ready(), **self._environ})
-        for warning in settings.warnings:
-            _log.warning("%s", warning)
-        self._path = settings.config_file
-        self._content = self._text()
-        return settings if settings.dev_root else msgspec.structs.replace(settings, dev_root=_dev_root(settings))
-
-    def _text(self) -> bytes:
-        try:
-            return self._path.read_bytes() if self._path else b""
-        except OSError:
-            return self._content  # gone for a moment, as when a ConfigMap's link is renewed
+def _read(argv: Sequence[str], environ: Mapping[str, str]) -> Settings:
+    settings = read_settings(argv, {**read_driver_ready(), **environ})
+    return settings if settings.dev_root else msgspec.structs.replace(settings, dev_root=_dev_root(settings))
 
 
 def _dev_root(settings: Settings) -> str:
@@ -99,11 +63,11 @@ def _seen_dev_root(settings: Settings) -> Path:
     return HOST if (HOST / "dev").is_dir() else Path("/")
 
 
-async def _run(source: _Source) -> Ending:
-    settings = source.settings
+async def _run(source: LiveSettings[Settings]) -> Ending:
+    settings = source.current
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     async with _publishing() as publish:
-        agent = Agent(settings, _seen_dev_root(settings), publish, reload=source.reload)
+        agent = Agent(settings, _seen_dev_root(settings), publish, reload=source.changed)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
             loop.add_signal_handler(number, stop.set)
         loop.add_signal_handler(signal.SIGHUP, _read_again, source, agent)
@@ -118,7 +82,7 @@ async def _run(source: _Source) -> Ending:
     return ending
 
 
-def _read_again(source: _Source, agent: Agent) -> None:
+def _read_again(source: LiveSettings[Settings], agent: Agent) -> None:
     source.ask()
     agent.wake()
 

@@ -114,7 +114,6 @@ class Agent:
     def _apply_reload(self) -> None:
         settings = self._reload()
         if settings is not None:
-            _log.info("configuration changed: applying it")
             self.settings = self._offer.settings = settings
             self._cdi_due = 0.0
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from lockgate.agents.device_plugin.health import Policy, parse_policy
-from lockgate.agents.options import Option, SettingsError, one_of, parse_bool, parse_duration, read_options
+from lockgate.agents.options import Option, one_of, parse_bool, parse_duration, read_options
 from lockgate.agents.plugin_config import read_config
 from lockgate.agents.sharing import Sharing, parse_sharing
 from lockgate.model.names import PLUGIN_SOCKETS
@@ -250,6 +250,3 @@ def _without_effect(environ: Mapping[str, str], file: Mapping[str, Any]) -> list
     if file.get("resources"):
         asked.append("resources: custom resource names")
     return [f"{what}: not supported by this device plugin, and ignored" for what in asked]
-
-
-__all__ = ["OPTIONS", "STRATEGIES", "Settings", "SettingsError", "read_settings"]

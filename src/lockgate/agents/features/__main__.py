@@ -1,4 +1,4 @@
-"""`gpu-feature-discovery`: reads its settings, labels the node, ends on SIGTERM; SIGHUP starts it again."""
+"""`gpu-feature-discovery`: reads its settings, labels the node, ends on SIGTERM; SIGHUP reads the settings again."""
 
 import asyncio
 import gc
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from lockgate.agents.driver_ready import read_driver_ready
 from lockgate.agents.features.agent import FeatureAgent
 from lockgate.agents.features.settings import Settings, read_settings
+from lockgate.agents.live_settings import LiveSettings
 from lockgate.agents.options import SettingsError
 from lockgate.kube.api import Api
 
@@ -25,39 +26,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     gc.set_threshold(100_000, 50, 100)
     arguments = sys.argv[1:] if argv is None else list(argv)
     try:
-        settings = read_settings(arguments, {**read_driver_ready(), **os.environ})
+        source = LiveSettings(lambda: read_settings(arguments, {**read_driver_ready(), **os.environ}))
     except SettingsError as error:
         _log.error("%s", error)
         return 2
-    for warning in settings.warnings:
-        _log.warning("%s", warning)
-    status = asyncio.run(_run(settings))
-    if status == _AGAIN:
-        _log.info("SIGHUP: starting again")
-        os.execv(sys.executable, sys.orig_argv)
-    if status == 1:
-        _log.error(
-            "ending: the node could not be labelled (driver root in this container: %s)", settings.driver_root_ctr
-        )
+    status = asyncio.run(_run(source))
+    if status:
+        root = source.current.driver_root_ctr
+        _log.error("ending: the node could not be labelled (driver root in this container: %s)", root)
     return status
 
 
-_AGAIN = -1
-
-
-async def _run(settings: Settings) -> int:
-    stop, loop, again = asyncio.Event(), asyncio.get_running_loop(), asyncio.Event()
+async def _run(source: LiveSettings[Settings]) -> int:
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
+    settings = source.current
+    agent = FeatureAgent(settings, Api.connect if settings.node_name else None, int(time.time()), reload=source.changed)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
         loop.add_signal_handler(number, stop.set)
-    loop.add_signal_handler(signal.SIGHUP, _restart, stop, again)
-    agent = FeatureAgent(settings, Api.connect if settings.node_name else None, int(time.time()))
-    status = await agent.run(stop)
-    return _AGAIN if again.is_set() else status
-
-
-def _restart(stop: asyncio.Event, again: asyncio.Event) -> None:
-    again.set()
-    stop.set()
+    loop.add_signal_handler(signal.SIGHUP, source.ask)
+    return await agent.run(stop)
 
 
 if __name__ == "__main__":

@@ -30,17 +30,24 @@ _log = logging.getLogger("lockgate.features")
 
 
 class FeatureAgent:
-    """One node's feature discovery. `connect` makes the API client; None: no cluster, labels go to the file only."""
+    """One node's feature discovery.
+
+    `connect` makes the API client; None: no cluster, labels go to the file only. `started`: Unix seconds. `reload` is
+    asked before each look.
+    """
 
     def __init__(
         self,
         settings: Settings,
         connect: Callable[[], LabelApi] | None,
         started: int,
+        *,
+        reload: Callable[[], Settings | None] = lambda: None,
         sys_root: Path = Path("/sys"),
     ) -> None:
         self.settings = settings
         self.labels: dict[str, str] = {}
+        self._reload = reload
         self._connect = connect
         self._api: LabelApi | None = None
         self._started = started
@@ -82,6 +89,7 @@ class FeatureAgent:
 
     async def _look(self) -> bool:
         """Whether the GPUs could be read; the labels follow only a complete answer, or the very first one."""
+        self.settings = self._reload() or self.settings
         try:
             seen = await asyncio.get_running_loop().run_in_executor(self._thread, self._snapshot)
         except UnavailableError as error:
