@@ -6,9 +6,10 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from lockgate import __version__
 from lockgate.kube.leader import Timing
 
-DEFAULT_IMAGE = "docker.io/lockgate/lockgate:0.1.0"
+DEFAULT_IMAGE = f"docker.io/lockgate/lockgate:{__version__}"
 MANAGER = "lockgate-operator"
 LEASE = "lockgate-operator"  # not NVIDIA's 53822513.nvidia.com: see docs/decisions/0021-operator.md
 

@@ -9,8 +9,8 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, Generic, TypeVar
 
-from lockgate.kube.api import Api
 from lockgate.kube.errors import ApiError, Gone, Unreachable
+from lockgate.kube.reader import Reader
 from lockgate.kube.resources import Resource
 from lockgate.kube.transport import Sleep
 from lockgate.model import objects as model
@@ -26,7 +26,7 @@ class Informer(Generic[T]):
 
     def __init__(
         self,
-        api: Api,
+        api: Reader,
         resource: Resource[T],
         *,
         namespace: str | None = None,
