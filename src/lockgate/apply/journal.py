@@ -70,9 +70,11 @@ def take_back(
     foreign = []
     for change in reversed(changes):
         current = _read(here[change.path])
+        if current == change.before:
+            continue
         if current in (change.seen, change.after):
             _put(here[change.path], change.before, checkpoint)
-        elif current != change.before:
+        else:
             foreign.append(change.path)
     return tuple(foreign)
 

@@ -74,9 +74,8 @@ class Discovery:
         wanted = known | kept(found, owned_labels(manifest), _labels(manifest))
         if wanted != {name: _labels(manifest).get(name) for name in owned_labels(manifest)}:
             await self._api.apply(_body(self._node, wanted), FIELD_MANAGER)
-            _log.info(
-                "node %s: %s", self._node, ", ".join(f"{k.removeprefix(NFD_PREFIX)}={v}" for k, v in wanted.items())
-            )
+            shown = ", ".join(f"{name.removeprefix(NFD_PREFIX)}={value}" for name, value in wanted.items())
+            _log.info("node %s: %s", self._node, shown)
         self._applied = known
         self._say("")
 

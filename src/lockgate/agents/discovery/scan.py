@@ -1,7 +1,7 @@
 """What a node is, as labels: PCI devices, NUMA, kernel, operating system. A source that cannot be read gives None.
 
-Names and values are those of node-feature-discovery 0.19 as NVIDIA's operator configures it (PCI by vendor), and besides
-the spelling of NFD's own defaults (by class and vendor), since selectors of both kinds are in use.
+Names and values are those of node-feature-discovery 0.19 as NVIDIA's operator configures it (PCI by vendor), and
+besides the spelling of NFD's own defaults (by class and vendor), since selectors of both kinds are in use.
 """
 
 import re
@@ -32,7 +32,7 @@ def scan(host: Path) -> dict[str, Labels | None]:
 
 
 def scan_pci(root: Root) -> Labels | None:
-    """`pci-10de.present` and `pci-0302_10de.present`; None where no PCI device at all is seen: then sysfs is not there."""
+    """`pci-10de.present` and `pci-0302_10de.present`; None where no PCI device at all is seen."""
     names = list(root.names("/sys/bus/pci/devices"))
     if not names:
         return None
