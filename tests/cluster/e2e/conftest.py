@@ -10,8 +10,8 @@ from tests.cluster import Cluster, Node, install
 
 NAMES = ("gpu-a", "gpu-b")  # the nodes that tests use; gpu-c begins without a device plugin and loses it again later
 NODES = (
-    Node("gpu-a", containerd="2.4", gpus="2xA100-40GB"),
-    Node("gpu-b", containerd="1.7", gpus="2xA100-40GB"),
+    Node("gpu-a", containerd="2.4", gpus="2xA100-40GB", labels={"pool": "train"}),
+    Node("gpu-b", containerd="1.7", gpus="2xA100-40GB", labels={"pool": "train"}),
     Node("gpu-c", containerd="2.1", gpus="2xA100-40GB", labels={"nvidia.com/gpu.deploy.device-plugin": "false"}),
 )
 

@@ -5,6 +5,7 @@ when the kubelet's five minutes are over, while the tests between run on the oth
 """
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -40,10 +41,9 @@ def test_without_the_label_the_plugin_registers_and_the_pod_runs(cluster: Cluste
 
 def test_a_plugin_that_dies_takes_the_gpus_with_it_at_once(cluster: Cluster) -> None:
     """The driver's library is torn, as a half-done upgrade leaves it, and the plugin cannot start again."""
-    library = cluster.nodes["gpu-c"].files / LIBRARY
-    target = library.resolve()
-    target.rename(target.with_name(target.name + ".kept"))
-    target.write_bytes(b"torn")
+    library = library_file(cluster)
+    library.rename(library.with_name(library.name + ".kept"))
+    library.write_bytes(b"torn")
     cluster.kubectl("delete", "pod", "-n", NAMESPACE, plugin_pod(cluster), "--wait=false")
     wait_gpus(cluster, "gpu-c", "2", "0")
     cluster.apply(pod("orphan", gpus=1, on="gpu-c"))
@@ -53,6 +53,12 @@ def test_a_plugin_that_dies_takes_the_gpus_with_it_at_once(cluster: Cluster) -> 
         assert answer.ids[:1] == ["operands/plugin-gone"], answer.text
         shown = answer.evidence("operands/plugin-gone")
         assert "gpu-c" in shown and "libnvidia-ml" in shown, answer.text
+
+
+def library_file(cluster: Cluster) -> Path:
+    """The versioned file behind the soname link, seen from the machine (where the link's own path leads elsewhere)."""
+    link = cluster.nodes["gpu-c"].files / LIBRARY
+    return link.parent / link.readlink().name
 
 
 def plugin_pod(cluster: Cluster, node: str = "gpu-c") -> str:

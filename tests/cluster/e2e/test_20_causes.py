@@ -9,10 +9,14 @@ import pytest
 from tests.cluster import Cluster
 from tests.cluster.asking import why_live_and_saved
 from tests.cluster.e2e.conftest import get, wait_event, wait_gpus, wait_phase
+from tests.cluster.images import PAUSE
 from tests.cluster.install import NAMESPACE
 from tests.cluster.manifests import deployment, pod, quota
 
 pytestmark = pytest.mark.e2e
+
+POOL = {"pool": "train"}  # gpu-a and gpu-b: gpu-c has lost its plugin meanwhile
+STOCK_PAUSE = "registry.k8s.io/pause:3.8"  # what containerd 1.7 takes when nothing is configured
 
 
 def named(
@@ -46,7 +50,7 @@ def test_every_gpu_is_held(cluster: Cluster) -> None:
     for name, node in (("a1", "gpu-a"), ("a2", "gpu-b")):
         cluster.apply(pod(name, gpus=2, on=node))
         wait_phase(cluster, name, "Running")
-    cluster.apply(pod("late", gpus=1))
+    cluster.apply(pod("late", gpus=1, nodeSelector=POOL))
     wait_event(cluster, "Insufficient nvidia.com/gpu")
     named(cluster, "pod/late", "all-held", "scheduling/all-held", "default/a1", "default/a2", "gpu-a", "gpu-b")
 
@@ -55,7 +59,7 @@ def test_free_gpus_but_on_no_one_node(cluster: Cluster) -> None:
     for name, node in (("a1", "gpu-a"), ("a2", "gpu-b")):
         cluster.apply(pod(name, gpus=1, on=node))
         wait_phase(cluster, name, "Running")
-    cluster.apply(pod("wide", gpus=2))
+    cluster.apply(pod("wide", gpus=2, nodeSelector=POOL))
     wait_event(cluster, "Insufficient nvidia.com/gpu")
     named(cluster, "pod/wide", "fragmentation", "scheduling/fragmented", "default/a1", "gpu-a", "gpu-b")
 
@@ -122,6 +126,8 @@ def test_a_quota_keeps_a_deployment_without_pods(cluster: Cluster) -> None:
 def test_the_drop_in_trap(cluster: Cluster) -> None:
     """The guide's own accident: a registry drop-in that sorts last takes the whole CRI section on containerd 1.7."""
     node = cluster.nodes["gpu-b"]
+    # The trap takes `sandbox_image` too; a node with a registry would pull this one and go on to the handler.
+    node.exec(["ctr", "-n", "k8s.io", "image", "tag", "--force", PAUSE, STOCK_PAUSE])
     trap = node.files / "etc/containerd/conf.d/zz-registry.toml"
     trap.write_text(
         'version = 2\n[plugins."io.containerd.grpc.v1.cri".registry]\n  config_path = "/etc/containerd/certs.d"\n'

@@ -5,7 +5,7 @@ import pytest
 from tests.cluster import Cluster
 from tests.cluster.asking import why_live_and_saved
 from tests.cluster.e2e.conftest import wait_event, wait_gpus, wait_phase
-from tests.cluster.e2e.test_15_plugin_never_registered import LIBRARY, plugin_pod
+from tests.cluster.e2e.test_15_plugin_never_registered import library_file, plugin_pod
 from tests.cluster.install import NAMESPACE, wait_until_ready
 from tests.cluster.manifests import pod
 
@@ -22,7 +22,7 @@ def test_capacity_is_zero_after_the_grace(cluster: Cluster) -> None:
 
 
 def test_the_driver_repaired_brings_everything_back(cluster: Cluster) -> None:
-    library = (cluster.nodes["gpu-c"].files / LIBRARY).resolve()
+    library = library_file(cluster)
     library.with_name(library.name + ".kept").rename(library)
     cluster.kubectl("delete", "pod", "-n", NAMESPACE, plugin_pod(cluster), "--wait=false")
     wait_gpus(cluster, "gpu-c", "2", "2", timeout=120)
