@@ -75,3 +75,9 @@ def test_a_vgpu_guest_is_never_mig_capable() -> None:
 def test_a_mig_configuration_is_not_written_when_the_manager_is_off() -> None:
     spec = policy(migManager={"enabled": False})
     assert names.MIG_CONFIG not in changes({**GPU, names.MIG_CAPABLE: "true"}, {}, spec).labels
+
+
+def test_what_a_person_set_before_discovery_came_is_kept() -> None:
+    early = {names.DEPLOY_PREFIX + "device-plugin": "false"}
+    assert changes(early, {}, policy()).labels == {}
+    assert names.DEPLOY_PREFIX + "device-plugin" not in changes(early | GPU, {}, policy()).labels

@@ -108,8 +108,7 @@ def changes(labels: Labels, annotations: Labels, spec: PolicySpec) -> Changes:
 def desired_labels(labels: Labels, spec: PolicySpec) -> dict[str, str | None]:
     """Every label that the policy decides on this node: its value, or None where it must not be."""
     if not is_gpu_node(labels):
-        present = {names.GPU_PRESENT: "false"} if names.GPU_PRESENT in labels else {}
-        return {**_removed(labels, keep=frozenset()), **present, **_upgrade_state(labels, spec)}
+        return {**_no_longer(labels), **_upgrade_state(labels, spec)}
     wanted: dict[str, str | None] = {names.GPU_PRESENT: "true"}
     if labels.get(names.DEPLOY_OPERANDS) == "false":
         return {**wanted, **_removed(labels, keep=frozenset()), **_upgrade_state(labels, spec)}
@@ -119,6 +118,13 @@ def desired_labels(labels: Labels, spec: PolicySpec) -> dict[str, str | None]:
     if label := default_mig_config(labels, spec):
         wanted[names.MIG_CONFIG] = label
     return wanted | _upgrade_state(labels, spec)
+
+
+def _no_longer(labels: Labels) -> dict[str, str | None]:
+    """A node that was a GPU node loses its labels; one that never was keeps what a person set before discovery came."""
+    if names.GPU_PRESENT not in labels:
+        return {}
+    return {**_removed(labels, keep=frozenset()), names.GPU_PRESENT: "false"}
 
 
 def effective_labels(labels: Labels, spec: PolicySpec) -> frozenset[str]:
