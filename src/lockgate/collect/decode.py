@@ -1,18 +1,17 @@
 """Foreign bytes into typed objects: text encodings, JSON and YAML, with a clear complaint about anything else."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from lockgate.collect.bounds import MAX_TEXT, too_large
-from lockgate.collect.errors import InputError
-from lockgate.kit.quantity import parse_quantity
+from lockgate.collect.errors import InputError, one_line
+from lockgate.collect.quantities import check_quantities
+from lockgate.collect.yaml_text import parse_yaml
 from lockgate.model.facts import ApiSection
-from lockgate.model.objects import DaemonSet, Node, Pod, PodSpec, Workload
+from lockgate.model.objects import Workload
 
 _BOMS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
-_MOST_NODES = 5_000_000  # values of a YAML document after its aliases are expanded
 
 
 class Head(msgspec.Struct):
@@ -62,47 +61,11 @@ def typed(name: str, raw: bytes, section: ApiSection) -> Any:
     except msgspec.ValidationError:
         value = _without_nulls(name, raw, section)
     except msgspec.DecodeError as error:  # text that is no UTF-8 in a field that we read
-        raise InputError(f"{name}: no valid {section.kind}: {_one_line(error)}") from None
+        raise InputError(f"{name}: no valid {section.kind}: {one_line(error)}") from None
     if isinstance(value, Workload) and not value.kind:
         value = msgspec.structs.replace(value, kind=section.kind)
     check_quantities(name, value)
     return value
-
-
-def check_quantities(name: str, value: Any) -> None:
-    """Refuse amounts that the API server would never hand out, so that all later arithmetic can trust them."""
-    for text in _quantities(value):
-        try:
-            parse_quantity(text)
-        except ValueError as error:
-            raise InputError(f"{name}: {_called(value)}: {error}") from None
-
-
-def _called(value: Any) -> str:
-    """A found object as a person would name it."""
-    return f"{type(value).__name__} {value.metadata.name or 'without a name'}"
-
-
-def _quantities(value: Any) -> Iterator[str | int | float]:
-    match value:
-        case Node():
-            yield from (*value.status.capacity.values(), *value.status.allocatable.values())
-        case Pod():
-            yield from _of_spec(value.spec)
-            for status in (*value.status.init_container_statuses, *value.status.container_statuses):
-                yield from (status.allocated_resources or {}).values()
-                yield from status.resources.requests.values() if status.resources else ()
-        case Workload() | DaemonSet():
-            yield from _of_spec(value.spec.template.spec)
-        case _:
-            return
-
-
-def _of_spec(spec: PodSpec) -> Iterator[str | int | float]:
-    for container in (*spec.init_containers, *spec.containers):
-        yield from (*container.resources.requests.values(), *container.resources.limits.values())
-    yield from spec.overhead.values()
-    yield from (*spec.resources.requests.values(), *spec.resources.limits.values()) if spec.resources else ()
 
 
 def _without_nulls(name: str, raw: bytes, section: ApiSection) -> Any:
@@ -110,7 +73,7 @@ def _without_nulls(name: str, raw: bytes, section: ApiSection) -> Any:
     try:
         return msgspec.convert(_pruned(msgspec.json.decode(raw)), section.type)
     except msgspec.DecodeError as error:
-        raise InputError(f"{name}: no valid {section.kind}: {_one_line(error)}") from None
+        raise InputError(f"{name}: no valid {section.kind}: {one_line(error)}") from None
     except RecursionError:
         raise InputError(f"{name}: is nested too deeply") from None
 
@@ -133,9 +96,9 @@ def _head(name: str, document: bytes) -> Head:
     try:
         return msgspec.json.decode(document, type=Head)
     except msgspec.ValidationError as error:
-        raise InputError(f"{name}: no Kubernetes object or List: {_one_line(error)}") from None
+        raise InputError(f"{name}: no Kubernetes object or List: {one_line(error)}") from None
     except msgspec.DecodeError as error:
-        raise InputError(f"{name}: is not complete JSON: {_one_line(error)}") from None
+        raise InputError(f"{name}: is not complete JSON: {one_line(error)}") from None
     except RecursionError:
         raise InputError(f"{name}: is nested too deeply") from None
 
@@ -160,57 +123,5 @@ def _from_yaml(name: str, text: bytes) -> bytes:
         raise InputError(f"{name}: holds YAML that is no Kubernetes object") from None
 
 
-def parse_yaml(name: str, text: bytes) -> Any:
-    """Plain YAML; aliases are fine until what they expand to is too much."""
-    import yaml  # late: a tenth of a second that JSON does not need
-
-    try:
-        value = yaml.load(text, Loader=_loader())  # a safe loader, without dates
-    except yaml.YAMLError as error:
-        raise InputError(f"{name}: is neither JSON nor YAML: {_yaml_problem(error)}") from None
-    except (RecursionError, ValueError):
-        raise InputError(f"{name}: holds YAML that cannot be built") from None
-    if _expanded(name, value, {}, set()) > _MOST_NODES:
-        raise InputError(f"{name}: its YAML aliases expand to more than {_MOST_NODES:,} values")
-    return value
-
-
-def _loader() -> Any:
-    import yaml
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    # Moments stay text, as in JSON.
-    resolvers = {
-        first: [(tag, regexp) for tag, regexp in pairs if tag != "tag:yaml.org,2002:timestamp"]
-        for first, pairs in loader.yaml_implicit_resolvers.items()
-    }
-    return type("Loader", (loader,), {"yaml_implicit_resolvers": resolvers})
-
-
-def _expanded(name: str, value: Any, sizes: dict[int, int], open_: set[int]) -> int:
-    """How many values a document holds once each alias is written out; one visit a node, however often it is used."""
-    if not isinstance(value, dict | list):
-        return 1
-    key = id(value)
-    if key in sizes:
-        return sizes[key]
-    if key in open_ or len(open_) > 500:
-        raise InputError(f"{name}: its YAML contains itself or is nested too deeply")
-    open_.add(key)
-    children = value.values() if isinstance(value, dict) else value
-    sizes[key] = 1 + sum(_expanded(name, child, sizes, open_) for child in children)
-    open_.remove(key)
-    return sizes[key]
-
-
-def _yaml_problem(error: Any) -> str:
-    mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None) or error
-    return _one_line(problem) + (f" (line {mark.line + 1})" if mark else "")
-
-
 def _kind_of(value: Any) -> str:
     return {list: "a list", str: "plain text", type(None): "nothing"}.get(type(value), "a bare value")
-
-
-def _one_line(error: object) -> str:
-    return " ".join(str(error).split())[:300]

@@ -3,14 +3,12 @@
 import re
 from collections.abc import Iterator
 
-from lockgate.collect.decode import check_quantities
+from lockgate.collect.describe_containers import NONE, blocks, containers, inner
 from lockgate.collect.errors import InputError
+from lockgate.collect.quantities import check_quantities
 from lockgate.model.facts import API_SECTIONS, Missing, Snapshot
 from lockgate.model.objects import (
     Condition,
-    Container,
-    ContainerState,
-    ContainerStatus,
     Event,
     Metadata,
     ObjectReference,
@@ -19,16 +17,11 @@ from lockgate.model.objects import (
     Pod,
     PodSpec,
     PodStatus,
-    ResourceRequirements,
-    StateRunning,
-    StateTerminated,
-    StateWaiting,
     Toleration,
     Volume,
 )
 
 _FIELD = re.compile(r"^(?P<key>[A-Z][\w .\-/()]*?):(?:\s+(?P<value>.*))?$")
-_NONE = ("", "<none>", "<unset>")
 _EVENT = re.compile(
     r"^\s*(?P<type>Normal|Warning)\s+(?P<reason>\S+)\s+(?P<age>.+?)\s{2,}(?P<source>\S+)\s+(?P<text>.*)$"
 )
@@ -70,12 +63,12 @@ def _sections(text: str) -> Iterator[tuple[str, list[str]]]:
 
 def _first(fields: dict[str, list[str]], key: str) -> str:
     value = fields.get(key, [""])[0].strip()
-    return "" if value in _NONE else value
+    return "" if value in NONE else value
 
 
 def _pod(fields: dict[str, list[str]]) -> Pod:
-    containers, statuses = _containers(fields["Containers"])
-    init, init_statuses = _containers(fields.get("Init Containers", []))
+    own, statuses = containers(fields["Containers"])
+    init, init_statuses = containers(fields.get("Init Containers", []))
     kind, _, owner = _first(fields, "Controlled By").partition("/")
     return Pod(
         metadata=Metadata(
@@ -89,7 +82,7 @@ def _pod(fields: dict[str, list[str]]) -> Pod:
             runtime_class_name=_first(fields, "Runtime Class Name") or None,
             node_selector=dict(_pairs(fields.get("Node-Selectors", []))),
             tolerations=tuple(_tolerations(fields.get("Tolerations", []))),
-            containers=containers,
+            containers=own,
             init_containers=init,
             volumes=tuple(_volumes(fields.get("Volumes", []))),
         ),
@@ -107,14 +100,14 @@ def _pod(fields: dict[str, list[str]]) -> Pod:
 def _pairs(lines: list[str]) -> Iterator[tuple[str, str]]:
     for line in (line.strip() for line in lines):
         key, equals, value = line.partition("=")
-        if equals and line not in _NONE:
+        if equals and line not in NONE:
             yield key, value
 
 
 def _tolerations(lines: list[str]) -> Iterator[Toleration]:
     """`key=value:Effect`, `key:Effect op=Exists`, with `for 300s` behind it."""
     for line in (line.strip() for line in lines):
-        if line in _NONE:
+        if line in NONE:
             continue
         what, _, rest = line.partition(" ")
         pair, _, effect = what.partition(":")
@@ -127,8 +120,8 @@ def _tolerations(lines: list[str]) -> Iterator[Toleration]:
 
 def _volumes(lines: list[str]) -> Iterator[Volume]:
     """Of the volumes only the claims matter."""
-    for name, own in _blocks(lines[1:]):
-        if claim := _inner(own, "ClaimName"):
+    for name, own in blocks(lines[1:]):
+        if claim := inner(own, "ClaimName"):
             yield Volume(name=name, persistent_volume_claim=PersistentVolumeClaimSource(claim_name=claim))
 
 
@@ -137,100 +130,6 @@ def _conditions(lines: list[str]) -> Iterator[Condition]:
         words = line.split()
         if len(words) == 2 and words[1] in ("True", "False", "Unknown"):
             yield Condition(type=words[0], status=words[1])
-
-
-# --- containers
-
-
-def _containers(lines: list[str]) -> tuple[tuple[Container, ...], tuple[ContainerStatus, ...]]:
-    blocks = list(_blocks(lines[1:]))
-    return tuple(_container(n, b) for n, b in blocks), tuple(_status(n, b) for n, b in blocks)
-
-
-def _blocks(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """Each container's name with its own lines; names are indented by two, what belongs to them by more."""
-    name, own = "", list[str]()
-    for line in lines:
-        if re.match(r"^ {2}\S+:\s*$", line):
-            if name:
-                yield name, own
-            name, own = line.strip().rstrip(":"), []
-        else:
-            own.append(line)
-    if name:
-        yield name, own
-
-
-def _container(name: str, lines: list[str]) -> Container:
-    return Container(
-        name=name,
-        image=_inner(lines, "Image"),
-        command=tuple(_below(lines, "Command")),
-        args=tuple(_below(lines, "Args")),
-        resources=ResourceRequirements(requests=_quantities(lines, "Requests"), limits=_quantities(lines, "Limits")),
-    )
-
-
-def _status(name: str, lines: list[str]) -> ContainerStatus:
-    restarts = _inner(lines, "Restart Count")
-    return ContainerStatus(
-        name=name,
-        ready=_inner(lines, "Ready") == "True",
-        restart_count=int(restarts) if restarts.isdigit() else 0,
-        image=_inner(lines, "Image"),
-        state=_state(lines, "State"),
-        last_state=_state(lines, "Last State"),
-    )
-
-
-def _state(lines: list[str], key: str) -> ContainerState:
-    below = _nested(lines, key)
-    reason, message = _inner(below, "Reason"), _inner(below, "Message")
-    match _inner(lines, key):
-        case "Waiting":
-            return ContainerState(waiting=StateWaiting(reason=reason, message=message))
-        case "Running":
-            return ContainerState(running=StateRunning())
-        case "Terminated":
-            code = _inner(below, "Exit Code")
-            exit_code = int(code) if code.lstrip("-").isdigit() else 0
-            return ContainerState(terminated=StateTerminated(reason=reason, message=message, exit_code=exit_code))
-        case _:
-            return ContainerState()
-
-
-def _inner(lines: list[str], key: str) -> str:
-    prefix = f"{key}:"
-    found = next((line.strip() for line in lines if line.strip().startswith(prefix)), "")
-    value = found.removeprefix(prefix).strip()
-    return "" if value in _NONE else value
-
-
-def _nested(lines: list[str], key: str) -> list[str]:
-    """The lines that are indented below the line of a key."""
-    start = next((i for i, line in enumerate(lines) if line.strip().startswith(f"{key}:")), None)
-    if start is None:
-        return []
-    depth = _indent(lines[start])
-    nested = []
-    for line in lines[start + 1 :]:
-        if line.strip() and _indent(line) <= depth:
-            break
-        nested.append(line)
-    return nested
-
-
-def _below(lines: list[str], key: str) -> list[str]:
-    return [line.strip() for line in _nested(lines, key) if line.strip()]
-
-
-def _quantities(lines: list[str], key: str) -> dict[str, str | int | float]:
-    pairs = (line.rpartition(":") for line in _below(lines, key))
-    return {name.strip(): value.strip() for name, colon, value in pairs if colon}
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip(" "))
 
 
 # --- events

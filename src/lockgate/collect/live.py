@@ -11,18 +11,17 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from lockgate.collect.errors import InputError
+from lockgate.collect.reader import Reader
 from lockgate.kube import resources as kinds
 from lockgate.kube.api import Api
-from lockgate.kube.errors import ApiError, Forbidden, NotFound
 from lockgate.model import names
-from lockgate.model.facts import Log, Missing, Snapshot
+from lockgate.model.facts import Log, Missing, Pods, Snapshot
 from lockgate.model.objects import DaemonSet, Node, Pod, Resource, Workload
 
 T = TypeVar("T", bound=Resource)
 _NUMBER = r"(\d+(?:\.\d+)?)"
 _DURATION = re.compile(rf"(?:{_NUMBER}h)?(?:{_NUMBER}m(?!s))?(?:{_NUMBER}s)?(?:{_NUMBER}ms)?")
 _ALIVE: Final = "status.phase!=Succeeded,status.phase!=Failed"
-_LOG_LINES: Final = 50
 _MOST_PLUGINS: Final = 3
 _KINDS: Final[dict[str, kinds.Resource[Any]]] = {
     "Pod": kinds.PODS,
@@ -85,44 +84,44 @@ class _Look:
     """One look at a cluster, from one namespace."""
 
     def __init__(self, api: Api, namespace: str) -> None:
-        self._api, self._namespace = api, namespace
+        self._read, self._namespace = Reader(api), namespace
 
     async def at(self, kind: str, name: str) -> Snapshot:
-        found = await self._pod(name) if kind == "Pod" else await self._workload(kind, name)
-        pods = found["namespace_pods"]
-        if not isinstance(pods, Missing):
-            found |= await self._around(pods)
+        found, own = await self._pod(name) if kind == "Pod" else await self._workload(kind, name)
+        if own is not None:
+            found |= await self._around(own)
         return Snapshot(taken_at=dt.datetime.now(dt.UTC).replace(microsecond=0), **found)
 
-    # --- the target
+    # --- the target: its sections, and its pods (None when it is not there)
 
-    async def _pod(self, name: str) -> dict[str, Any]:
+    async def _pod(self, name: str) -> tuple[dict[str, Any], Pods | None]:
         """The pod itself; when it is not there, its namespace, so that near names can be told."""
-        pod = await self._target(kinds.PODS, name)
+        pod = await self._read.target(kinds.PODS, name, self._namespace)
         if pod is None:
-            return {"namespace_pods": await self._list(kinds.PODS, self._namespace)}
+            return {"namespace_pods": await self._read.list(kinds.PODS, self._namespace)}, None
         events = await self._events([name])
-        return {"namespace_pods": (pod,), "events": events}
+        return {"namespace_pods": (pod,), "events": events}, (pod,)
 
-    async def _workload(self, kind: str, name: str) -> dict[str, Any]:
+    async def _workload(self, kind: str, name: str) -> tuple[dict[str, Any], Pods | None]:
         section, resource = _SECTIONS[kind], _KINDS[kind]
-        workload = await self._target(resource, name)
+        workload = await self._read.target(resource, name, self._namespace)
         if workload is None:
-            return {section: await self._list(resource, self._namespace), "namespace_pods": ()}
+            return {section: await self._read.list(resource, self._namespace), "namespace_pods": ()}, None
         return await self._below(kind, section, workload)
 
-    async def _below(self, kind: str, section: str, workload: Workload | DaemonSet) -> dict[str, Any]:
+    async def _below(self, kind: str, section: str, workload: Workload | DaemonSet) -> tuple[dict[str, Any], Pods]:
         """A workload's pods, the controllers between, and what may refuse its pods."""
         sets, pods, quotas = await asyncio.gather(
-            self._list(kinds.REPLICASETS, self._namespace) if kind == "Deployment" else _nothing(),
-            self._list(kinds.PODS, self._namespace),
-            self._list(kinds.RESOURCEQUOTAS, self._namespace),
+            self._read.list(kinds.REPLICASETS, self._namespace) if kind == "Deployment" else _nothing(),
+            self._read.list(kinds.PODS, self._namespace),
+            self._read.list(kinds.RESOURCEQUOTAS, self._namespace),
         )
         found = {"namespace_pods": pods, "resource_quotas": quotas, section: (_kinded(workload, kind),)}
         if kind == "Deployment":
             found["replica_sets"] = sets if isinstance(sets, Missing) else tuple(_kinded(s, "ReplicaSet") for s in sets)
-        about = [workload.name, *_names_below(workload.name, found.get("replica_sets", ()), pods)]
-        return {**found, "events": await self._events(about)}
+        owners = [workload.name, *(s.name for s in _owned(found.get("replica_sets", ()), {workload.name}))]
+        own = _owned(pods, set(owners))
+        return {**found, "events": await self._events([*owners, *(pod.name for pod in own)])}, own
 
     async def _events(self, about: Iterable[str]) -> Any:
         """The events about some objects of the namespace; asked one by one, since a namespace may hold thousands."""
@@ -132,7 +131,7 @@ class _Look:
         return missing or tuple(event for answer in answers for event in answer)
 
     async def _events_about(self, name: str) -> Any:
-        return await self._list(kinds.EVENTS, self._namespace, field_selector=f"involvedObject.name={name}")
+        return await self._read.list(kinds.EVENTS, self._namespace, field_selector=f"involvedObject.name={name}")
 
     # --- what is around it
 
@@ -141,13 +140,13 @@ class _Look:
         bound = sorted({p.spec.node_name for p in pods if p.spec.node_name})
         placed = bool(pods) and all(p.spec.node_name for p in pods) and len(bound) <= 3
         sections: dict[str, Awaitable[Any]] = {
-            "nodes": self._named(kinds.NODES, bound) if placed else self._list(kinds.NODES),
-            "pods": self._pods_on(bound) if placed else self._list(kinds.PODS, field_selector=_ALIVE),
-            "node_states": self._named(kinds.GPUNODESTATES, bound) if placed else self._list(kinds.GPUNODESTATES),
-            "daemon_sets": self._list(kinds.DAEMONSETS),
-            "runtime_classes": self._list(kinds.RUNTIMECLASSES),
-            "cluster_policies": self._list(kinds.CLUSTERPOLICIES),
-            "persistent_volume_claims": self._list(kinds.PERSISTENTVOLUMECLAIMS, self._namespace),
+            "nodes": self._named(kinds.NODES, bound) if placed else self._read.list(kinds.NODES),
+            "pods": self._pods_on(bound) if placed else self._read.list(kinds.PODS, field_selector=_ALIVE),
+            "node_states": self._named(kinds.GPUNODESTATES, bound) if placed else self._read.list(kinds.GPUNODESTATES),
+            "daemon_sets": self._read.list(kinds.DAEMONSETS),
+            "runtime_classes": self._read.list(kinds.RUNTIMECLASSES),
+            "cluster_policies": self._read.list(kinds.CLUSTERPOLICIES),
+            "persistent_volume_claims": self._read.list(kinds.PERSISTENTVOLUMECLAIMS, self._namespace),
             "logs": self._logs(pods),
         }
         answers = await asyncio.gather(*sections.values())
@@ -167,16 +166,16 @@ class _Look:
             for previous in ((False, True) if s.restart_count else (False,))
             if s.state.running or s.state.terminated or previous
         ]
-        answers = await asyncio.gather(*(self._log(pod, container, previous) for pod, container, previous in runs))
+        answers = await asyncio.gather(*(self._read.log(pod, container, previous) for pod, container, previous in runs))
         return (*found["logs"], *(a for a in answers if isinstance(a, Log)))
 
     async def _pods_on(self, nodes: Sequence[str]) -> Any:
-        answers = [await self._list(kinds.PODS, field_selector=f"spec.nodeName={node},{_ALIVE}") for node in nodes]
+        answers = [await self._read.list(kinds.PODS, field_selector=f"spec.nodeName={node},{_ALIVE}") for node in nodes]
         missing = next((a for a in answers if isinstance(a, Missing)), None)
         return missing or tuple(pod for answer in answers for pod in answer)
 
     async def _named(self, resource: kinds.Resource[Any], wanted: Sequence[str]) -> Any:
-        answers = await asyncio.gather(*(self._get(resource, name) for name in wanted))
+        answers = await asyncio.gather(*(self._read.get(resource, name) for name in wanted))
         missing = next((a for a in answers if isinstance(a, Missing)), None)
         return missing or tuple(a for a in answers if a is not None)
 
@@ -185,44 +184,9 @@ class _Look:
         started = [
             (p, s.name) for p in pods[:1] for s in p.status.container_statuses if s.state.running or s.state.terminated
         ]
-        answers = [await self._log(pod, container) for pod, container in started]
+        answers = [await self._read.log(pod, container) for pod, container in started]
         missing = next((a for a in answers if isinstance(a, Missing)), None)
         return missing or tuple(answers)
-
-    async def _log(self, pod: Pod, container: str, previous: bool = False) -> Log | Missing:
-        place = (pod.namespace, pod.name, container)
-        try:
-            text = await self._api.logs(*place, previous=previous, tail=_LOG_LINES, limit_bytes=64 * 1024)
-        except ApiError as error:
-            return _missing(error, f"RBAC: get on pods/log in namespace {pod.namespace}")
-        return Log(*place, text, previous)
-
-    # --- one request
-
-    async def _target(self, resource: kinds.Resource[T], name: str) -> T | None:
-        """The target, None when there is none; without permission for it there is no diagnosis at all."""
-        try:
-            return await self._api.get(resource, name, self._namespace)
-        except NotFound:
-            return None
-
-    async def _get(self, resource: kinds.Resource[T], name: str, namespace: str | None = None) -> Any:
-        """One object, None when there is none, Missing when it may not be read."""
-        try:
-            return await self._api.get(resource, name, namespace)
-        except NotFound as error:
-            return _unknown(resource) if error.unknown_kind else None
-        except Forbidden as error:
-            return _missing(error, _permission("get", resource, namespace))
-
-    async def _list(self, resource: kinds.Resource[T], namespace: str | None = None, field_selector: str = "") -> Any:
-        """A list, or Missing when it may not be read or the cluster does not know the kind."""
-        try:
-            return tuple(await self._api.list(resource, namespace, field_selector=field_selector))
-        except NotFound:
-            return _unknown(resource)
-        except Forbidden as error:
-            return _missing(error, _permission("list", resource, namespace))
 
 
 async def _nothing() -> tuple[()]:
@@ -238,29 +202,8 @@ def _kinded(found: Any, kind: str) -> Any:
     return msgspec.structs.replace(found, kind=kind) if isinstance(found, Workload) else found
 
 
-def _names_below(owner: str, sets: Any, pods: Any) -> list[str]:
-    """The names of the controllers and pods that a workload owns, by their owner references."""
-    below = [] if isinstance(sets, Missing) else [s.name for s in sets if _owned(s, {owner})]
-    owned = [] if isinstance(pods, Missing) else [p.name for p in pods if _owned(p, {owner, *below})]
-    return [*below, *owned]
-
-
-def _owned(found: Any, owners: set[str]) -> bool:
-    return any(reference.name in owners for reference in found.metadata.owner_references)
-
-
-def _missing(error: ApiError, how: str) -> Missing:
-    return Missing(str(error), how)
-
-
-def _unknown(resource: kinds.Resource[Any]) -> Missing:
-    return Missing(
-        f"the cluster does not know {resource.plural}",
-        f"install what defines {resource.kind} of {resource.api_version}",
-    )
-
-
-def _permission(verb: str, resource: kinds.Resource[Any], namespace: str | None) -> str:
-    group = f".{resource.group}" if resource.group else ""
-    scope = f" in namespace {namespace}" if namespace else " in the whole cluster" if resource.namespaced else ""
-    return f"RBAC: {verb} on {resource.plural}{group}{scope}"
+def _owned(found: Any, owners: set[str]) -> tuple[Any, ...]:
+    """Those of a section that name one of the owners; none where the section is missing."""
+    if isinstance(found, Missing):
+        return ()
+    return tuple(each for each in found if any(r.name in owners for r in each.metadata.owner_references))

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterable
 
-from lockgate.diagnosis.views.gate_one import GateOne, GateRow
+from lockgate.diagnosis.gate_row import GateRow
+from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.model.facts import Logs, Missing
 from lockgate.model.finding import Evidence
 from lockgate.model.objects import Event, Pod

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from lockgate.diagnosis.views.gate_one import GateRow
+from lockgate.diagnosis.gate_row import GateRow
 from lockgate.model.facts import Missing, NodeStates
 from lockgate.model.node_state import Device, DevicesState
 

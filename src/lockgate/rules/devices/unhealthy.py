@@ -7,11 +7,12 @@ Fix: see the reason of each device; reset or replace the GPU, or end what made i
 device back when it is well again, NVIDIA's has to be restarted.
 """
 
+from lockgate.diagnosis.gate_row import GateRow, Obstacle
 from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import MOST_NODES, gate_rows, listed, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.devices import Devices
-from lockgate.diagnosis.views.gate_one import GateOne, GateRow, Obstacle
+from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.node_state import Device
 from lockgate.model.objects import Pod

@@ -7,11 +7,12 @@ Why it matters: GPU pods that run keep running, and nothing new starts; the text
 Fix: find out why the plugin's pod does not run or does not register; it takes devices up again by itself.
 """
 
+from lockgate.diagnosis.gate_row import GateRow, Obstacle
 from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import MOST_NODES, gate_rows, listed, log_lines
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.devices import Devices
-from lockgate.diagnosis.views.gate_one import GateOne, GateRow, Obstacle
+from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.plugin import Plugin, PluginOn, PluginState
 from lockgate.model.facts import Logs, Missing, NodeStates
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity

@@ -7,10 +7,11 @@ nvidia.com/gpu`.
 Fix: install a GPU operator, or let the ClusterPolicy enable the device plugin.
 """
 
+from lockgate.diagnosis.gate_row import Obstacle
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import gate_rows, listed
 from lockgate.diagnosis.stage import Stage
-from lockgate.diagnosis.views.gate_one import GateOne, Obstacle
+from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.plugin import Plugin
 from lockgate.model.facts import ClusterPolicies, Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity

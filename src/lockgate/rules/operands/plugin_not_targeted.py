@@ -6,10 +6,11 @@ Why it matters: a DaemonSet with DESIRED 0 is "ready" for every tool, the operat
 Fix: correct the label or taint that is shown; the plugin then starts by itself, and the GPUs appear within a minute.
 """
 
+from lockgate.diagnosis.gate_row import GateRow, Obstacle
 from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import MOST_NODES, gate_rows, listed
 from lockgate.diagnosis.stage import Stage
-from lockgate.diagnosis.views.gate_one import GateOne, GateRow, Obstacle
+from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.plugin import Plugin, PluginOn, PluginState
 from lockgate.model import names
 from lockgate.model.facts import Nodes

@@ -7,10 +7,11 @@ event says the same `Insufficient nvidia.com/gpu` as for a dead plugin.
 Fix: end or scale down a holder, wait for one, or add a node.
 """
 
+from lockgate.diagnosis.gate_row import SHORT_OF_DEVICES, Obstacle
 from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.seen import asked, gate_rows, listed, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
-from lockgate.diagnosis.views.gate_one import SHORT_OF_DEVICES, GateOne, Obstacle
+from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.model.finding import Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 

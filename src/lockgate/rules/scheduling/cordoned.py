@@ -7,10 +7,11 @@ itself.
 Fix: uncordon the node, or let the upgrade finish; `upgrade-failed` needs a look at the driver pod first.
 """
 
+from lockgate.diagnosis.gate_row import GateRow, Obstacle
 from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
-from lockgate.diagnosis.views.gate_one import GateOne, GateRow, Obstacle
+from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.model import names
 from lockgate.model.facts import Nodes
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity

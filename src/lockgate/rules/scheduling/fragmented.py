@@ -7,10 +7,11 @@ room.
 Fix: move or end a pod so that one node has enough, ask for fewer, or pack GPU pods (scoring strategy MostAllocated).
 """
 
+from lockgate.diagnosis.gate_row import SHORT_OF_DEVICES, GateRow
 from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.seen import asked, gate_rows, listed, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
-from lockgate.diagnosis.views.gate_one import SHORT_OF_DEVICES, GateOne, GateRow
+from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.model.finding import Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 

@@ -6,10 +6,11 @@ Why it matters: the pod looks like a GPU problem because it asks for a GPU, and 
 Fix: ask for less, free the resource, or use a larger node.
 """
 
+from lockgate.diagnosis.gate_row import GateRow, Obstacle
 from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
-from lockgate.diagnosis.views.gate_one import GateOne, GateRow, Obstacle
+from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.kit.quantity import binary_size
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod

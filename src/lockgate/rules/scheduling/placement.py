@@ -6,10 +6,11 @@ Why it matters: GPUs are free, and a wish of the pod, or of a pod that is there 
 Fix: loosen the rule (preferred instead of required, a larger maxSkew), free the port, or add a node in another domain.
 """
 
+from lockgate.diagnosis.gate_row import GateRow, Obstacle
 from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
-from lockgate.diagnosis.views.gate_one import GateOne, GateRow, Obstacle
+from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 

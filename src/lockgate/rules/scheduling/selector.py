@@ -7,10 +7,11 @@ yesterday matches nothing today.
 Fix: correct the selector to a value that a node has, or label the node if the label is one of yours.
 """
 
+from lockgate.diagnosis.gate_row import GateRow, Obstacle
 from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes, pod_ref, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
-from lockgate.diagnosis.views.gate_one import GateOne, GateRow, Obstacle
+from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.model import names
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod

@@ -7,10 +7,11 @@ Why it matters: an unknown reason must not be taken for "GPUs are short".
 Fix: read the quoted text; if a node is open, wait a minute and ask again.
 """
 
+from lockgate.diagnosis.gate_row import GateRow
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import gate_rows, listed, pod_ref, scheduler_text, some
 from lockgate.diagnosis.stage import Stage
-from lockgate.diagnosis.views.gate_one import GateOne, GateRow
+from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.model import names
 from lockgate.model.facts import Events, Missing
 from lockgate.model.finding import Remedy, Risk, Severity

@@ -6,10 +6,11 @@ Why it matters: newer schedulers no longer name the taint in their text, so it h
 Fix: add the toleration to the pod, or remove the taint if it is a leftover.
 """
 
+from lockgate.diagnosis.gate_row import GateRow, Obstacle
 from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes, pod_ref, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
-from lockgate.diagnosis.views.gate_one import GateOne, GateRow, Obstacle
+from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod, Taint
 from lockgate.scheduling.taints import taint_text, toleration_for

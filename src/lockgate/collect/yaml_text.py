@@ -1,0 +1,55 @@
+"""YAML of foreign input: plain values only, bounded in depth and in what its aliases expand to."""
+
+from typing import Any
+
+from lockgate.collect.errors import InputError, one_line
+
+_MOST_NODES = 5_000_000  # values of a document after its aliases are expanded
+
+
+def parse_yaml(name: str, text: bytes) -> Any:
+    """Plain YAML; aliases are fine until what they expand to is too much."""
+    import yaml  # late: a tenth of a second that JSON does not need
+
+    try:
+        value = yaml.load(text, Loader=_loader())  # a safe loader, without dates
+    except yaml.YAMLError as error:
+        raise InputError(f"{name}: is neither JSON nor YAML: {_yaml_problem(error)}") from None
+    except (RecursionError, ValueError):
+        raise InputError(f"{name}: holds YAML that cannot be built") from None
+    if _expanded(name, value, {}, set()) > _MOST_NODES:
+        raise InputError(f"{name}: its YAML aliases expand to more than {_MOST_NODES:,} values")
+    return value
+
+
+def _loader() -> Any:
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    # Moments stay text, as in JSON.
+    resolvers = {
+        first: [(tag, regexp) for tag, regexp in pairs if tag != "tag:yaml.org,2002:timestamp"]
+        for first, pairs in loader.yaml_implicit_resolvers.items()
+    }
+    return type("Loader", (loader,), {"yaml_implicit_resolvers": resolvers})
+
+
+def _expanded(name: str, value: Any, sizes: dict[int, int], open_: set[int]) -> int:
+    """How many values a document holds once each alias is written out; one visit a node, however often it is used."""
+    if not isinstance(value, dict | list):
+        return 1
+    key = id(value)
+    if key in sizes:
+        return sizes[key]
+    if key in open_ or len(open_) > 500:
+        raise InputError(f"{name}: its YAML contains itself or is nested too deeply")
+    open_.add(key)
+    children = value.values() if isinstance(value, dict) else value
+    sizes[key] = 1 + sum(_expanded(name, child, sizes, open_) for child in children)
+    open_.remove(key)
+    return sizes[key]
+
+
+def _yaml_problem(error: Any) -> str:
+    mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None) or error
+    return one_line(problem) + (f" (line {mark.line + 1})" if mark else "")
