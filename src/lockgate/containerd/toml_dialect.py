@@ -15,7 +15,13 @@ class Dialect:
     folds_key_case: bool  # v2 matches struct keys without regard to case; v1 only all-lower and ALL-UPPER
     replaces_maps: bool  # v1 makes a new map for a Go map field, v2 adds to the one that is there
     strict_date_end: bool  # v1 wants a space, a T or the end of the file after a date
-    big_unsigned: bool  # v1 reads integers up to 2**64-1
+    largest: int  # v1 reads integers up to 2**64-1
+    escapes: str  # letters that may follow a backslash, beside u and U
+    toml_1_1: bool  # times without seconds, a last comma in inline tables: v2.4
+    inline_over_lines: bool  # inline tables may span lines: v1 and v2.4
+    lowercase_dates: bool  # t and z in a date: v2
+    lenient_strings: bool  # v1: 'literals' over several lines, control characters in them, half surrogates
+    leading_zeros: bool  # v1 takes 07 for 7, and no more than two digits of it
     dates_crash: bool  # v2 before 2.3 panics on a date where a string or number belongs
     reads_parent_for_embedded: bool  # v1 looks for the keys of an absent embedded struct in the table around it
     token_errors_crash: bool  # v1 before 1.9.5 panics on a token that it does not expect
@@ -30,7 +36,13 @@ GO_TOML_1 = Dialect(
     folds_key_case=False,
     replaces_maps=True,
     strict_date_end=True,
-    big_unsigned=True,
+    largest=2**64 - 1,
+    escapes='btnfr"\\/',
+    toml_1_1=False,
+    inline_over_lines=True,
+    lowercase_dates=False,
+    lenient_strings=True,
+    leading_zeros=True,
     dates_crash=False,
     reads_parent_for_embedded=True,
     token_errors_crash=False,
@@ -45,7 +57,13 @@ GO_TOML_2 = Dialect(
     folds_key_case=True,
     replaces_maps=False,
     strict_date_end=False,
-    big_unsigned=False,
+    largest=2**63 - 1,
+    escapes='btnfr"\\e',
+    toml_1_1=False,
+    inline_over_lines=False,
+    lowercase_dates=True,
+    lenient_strings=False,
+    leading_zeros=False,
     dates_crash=True,
     reads_parent_for_embedded=False,
     token_errors_crash=False,
@@ -54,5 +72,11 @@ GO_TOML_2 = Dialect(
 )
 GO_TOML_2_3 = replace(GO_TOML_2, name="go-toml v2.3", dates_crash=False)
 GO_TOML_2_4 = replace(
-    GO_TOML_2_3, name="go-toml v2.4", locates_structure=True, unclosed_header="toml: expected ']' to close table name"
+    GO_TOML_2_3,
+    name="go-toml v2.4",
+    escapes='btnfr"\\ex',
+    toml_1_1=True,
+    inline_over_lines=True,
+    locates_structure=True,
+    unclosed_header="toml: expected ']' to close table name",
 )

@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable
+from datetime import date
 from typing import NamedTuple
 
 from lockgate.containerd.toml_dialect import Dialect
-from lockgate.containerd.toml_scalars import DATE, SCALARS
+from lockgate.containerd.toml_scalars import read_scalar
+from lockgate.containerd.toml_strings import StringError, read_key, read_string
 from lockgate.containerd.values import Plain
 
 
@@ -41,14 +43,6 @@ class InlineTable(dict[str, Plain]):
 _BLANK = re.compile(r"(?:[ \t]|\r?\n|#[^\n]*)*")
 _SPACE = re.compile(r"[ \t]*")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
-_LITERAL = re.compile(r"'([^'\n]*)'")
-_BASIC = re.compile(r'"((?:[^"\\\n]|\\[^\n])*)"')
-_LONG_LITERAL = re.compile(r"'''\r?\n?(.*?)'''('{0,2})", re.DOTALL)
-_LONG_BASIC = re.compile(r'"""\r?\n?((?:[^\\]|\\.)*?)"""("{0,2})', re.DOTALL)
-_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([ \t]*\r?\n\s*)|(.))", re.DOTALL)
-_SIMPLE = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", '"': '"', "\\": "\\", "e": "\x1b"}
-_END_OF_VALUE = re.compile(r"[\s,\]}#]|\Z")
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)")
 
 
 class Reader:
@@ -99,6 +93,8 @@ class Reader:
         """A bare, quoted or dotted key."""
         start = self.at
         line, column = self.where(start)
+        if self.dialect.major == 1 and self.looking_at("."):
+            self.at += 1  # go-toml v1 passes over a dot in front
         parts = [self._key_part()]
         end = self.at
         self.skip_space()
@@ -114,12 +110,8 @@ class Reader:
         if match := _BARE.match(self.text, self.at):
             self.at = match.end()
             return match.group()
-        if self.looking_at("'") and (match := _LITERAL.match(self.text, self.at)):
-            self.at = match.end()
-            return match.group(1)
-        if self.looking_at('"') and (match := _BASIC.match(self.text, self.at)):
-            self.at = match.end()
-            return self._unescape(match.group(1), match.start(1))
+        if self.text[self.at : self.at + 1] in ('"', "'") and not self.looking_at('"""') and not self.looking_at("'''"):
+            return self._string(read_key)
         first = self.text[self.at : self.at + 1].encode()[:1].decode("latin-1")
         found = f"U+{ord(first):04X} {first!r}" if first else "end of file"
         raise self.error(f"toml: invalid character at start of key: {found}")
@@ -133,37 +125,14 @@ class Reader:
 
     def string(self) -> Plain:
         """A string in any of the four quotings."""
-        for opening, pattern in _STRINGS:
-            if not self.looking_at(opening):
-                continue
-            match = pattern.match(self.text, self.at)
-            if not match:
-                raise self.error("toml: unterminated string")
-            self.at = match.end()
-            body = match.group(1) + (match.group(2) if len(opening) == 3 else "")
-            if bad := _CONTROL.search(body):
-                raise self.error("toml: invalid character in string", match.start(1) + bad.start())
-            return self._unescape(body, match.start(1)) if opening[0] == '"' else body
-        raise self.error("toml: unterminated string")
+        return self._string(read_string)
 
-    def _unescape(self, body: str, at: int) -> str:
-        if "\\" not in body:
-            return body
-
-        def one(match: re.Match[str]) -> str:
-            short, long, newline, simple = match.groups()
-            if newline is not None:
-                return ""
-            if simple is not None:
-                if simple not in _SIMPLE:
-                    raise self.error(f"toml: invalid escaped character {simple!r}", at + match.start())
-                return _SIMPLE[simple]
-            code = int(short or long, 16)
-            if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
-                raise self.error("toml: invalid unicode escape", at + match.start())
-            return chr(code)
-
-        return _ESCAPE.sub(one, body)
+    def _string(self, read: Callable[[str, int, Dialect], tuple[str, int]]) -> str:
+        try:
+            value, self.at = read(self.text, self.at, self.dialect)
+        except StringError as error:
+            raise self.error(error.message, error.at) from None
+        return value
 
     def boolean(self) -> Plain:
         """`true` or `false`."""
@@ -191,29 +160,38 @@ class Reader:
         raise self.error("toml: array is incomplete", start if self.at >= len(self.text) else self.at)
 
     def inline_table(self) -> Plain:
-        """A table in braces."""
+        """A table in braces; TOML 1.1 lets it span lines and end in a comma."""
         self.at += 1
         table = InlineTable()
-        self.skip_space()
-        if self.looking_at("}"):
-            self.at += 1
-            return table
-        while True:
-            self.skip_space()
+        self._inside()
+        while not self.looking_at("}"):
             key = self.key()
             self.take("=", "toml: expected = after a key in an inline table")
             self.skip_space()
             self._put_inline(table, key, self.value())
+            self._inside()
+            if not self.looking_at("}"):
+                self.take(",", "toml: expected , or } in an inline table")
+                self._inside()
+                if self.looking_at("}") and not self.dialect.toml_1_1:
+                    raise self.error("trailing comma at the end of inline table")
+        self.at += 1
+        return table
+
+    def _inside(self) -> None:
+        if self.dialect.inline_over_lines:
+            self.skip_blank()
+        else:
             self.skip_space()
-            if self.looking_at("}"):
-                self.at += 1
-                return table
-            self.take(",", "toml: expected , or } in an inline table")
 
     def _put_inline(self, table: dict[str, Plain], key: Key, value: Plain) -> None:
         for part in key.parts[:-1]:
             child = table.setdefault(part, {})
             if not isinstance(child, dict) or isinstance(child, InlineTable):
+                if self.dialect.replaces_maps:  # go-toml v1 sets each path anew
+                    child = table[part] = {}
+                    table = child
+                    continue
                 raise TomlError(
                     f"toml: expected {part} to be a table, not a value", key.line, key.column, structural=True
                 )
@@ -224,17 +202,16 @@ class Reader:
 
     def _date_or_number(self) -> Plain:
         start = self.at
-        for pattern, convert in SCALARS:
-            match = pattern.match(self.text, start)
-            if match and _END_OF_VALUE.match(self.text, match.end()):
-                self.at = match.end()
-                if pattern is DATE and not match[4] and self.dialect.strict_date_end and self._no_space_follows():
-                    raise self.error("parsing error: incorrect date/time separation character: ")
-                try:
-                    return convert(match)
-                except ValueError as error:
-                    raise self.error(f"toml: {error}", start) from None
-        raise self.error(f"toml: expected a value, found {self.text[start : start + 8]!r}")
+        try:
+            found = read_scalar(self.text, start, self.dialect)
+        except ValueError as error:
+            raise self.error(f"toml: {error}") from None
+        if found is None:
+            raise self.error(f"toml: expected a value, found {self.text[start : start + 8]!r}")
+        value, self.at = found
+        if type(value) is date and self.dialect.strict_date_end and self._no_space_follows():
+            raise self.error("parsing error: incorrect date/time separation character: ")
+        return value
 
     def _no_space_follows(self) -> bool:
         return self.at < len(self.text) and self.text[self.at] != " "
@@ -246,7 +223,6 @@ def _match(pattern: re.Pattern[str], text: str, at: int) -> re.Match[str]:
     return match
 
 
-_STRINGS = (('"""', _LONG_BASIC), ("'''", _LONG_LITERAL), ('"', _BASIC), ("'", _LITERAL))
 _BY_FIRST: dict[str, Callable[[Reader], Plain]] = {
     '"': Reader.string,
     "'": Reader.string,

@@ -82,5 +82,5 @@ def differences(real: Any, ours: Any, path: str = "") -> list[str]:
             for key in sorted(real.keys() | ours.keys())
             for line in differences(real.get(key), ours.get(key), f"{path}/{key}")
         ]
-    same = real == ours and isinstance(real, bool) == isinstance(ours, bool)
+    same = (real == ours or (real != real and ours != ours)) and isinstance(real, bool) == isinstance(ours, bool)
     return [] if same else [f"{path}: containerd {real!r} | model {ours!r}"]

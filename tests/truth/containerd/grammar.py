@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator
 from random import Random
 
+from tests.truth.containerd.edges import edge
+
 ROOT = "/ROOT"
 TOP_LEVEL = f"{ROOT}/config.toml"
 _NAMES = ("99-nvidia.toml", "50-site.toml", "zz-registry.toml", "10-cni.toml", "9.toml", ".hidden.toml", "A.toml")
@@ -439,6 +441,10 @@ def _syntax(w: _Writer, version: object) -> str:
     )
 
 
+def _edge(w: _Writer, version: object) -> str:
+    return edge(w.random)
+
+
 _PARTS: tuple[tuple[int, Callable[[_Writer, object], str]], ...] = (
     (26, _Writer.runtime),
     (16, _cri_keys),
@@ -457,6 +463,7 @@ _PARTS: tuple[tuple[int, Callable[[_Writer, object], str]], ...] = (
     (2, _timeouts),
     (2, _stream),
     (1, _proxy),
+    (2, _edge),
     (2, _transfer),
     (2, _unknown_plugin),
     (3, _plugin("io.containerd.nri.v1.nri", ("disable", "bool", 80), ("plugin_request_timeout", "duration", 30))),
