@@ -166,6 +166,18 @@ def test_the_trap_is_told_before_and_after_it_shuts_and_is_not_fought(
     assert not runtime.drop_in.exists()
 
 
+def test_a_persons_edit_that_our_copy_hides_is_told(runtime: Runtime, machine: SimulatedMachine) -> None:
+    async def live() -> None:
+        async with running(runtime, machine) as seen:
+            await seen.until(lambda state, _: state.phase == "Configured")
+            runtime.config.write_text(runtime.config.read_text().replace("pause:1", "pause:2"))
+            await seen.until(lambda state, _: state.phase == DRIFTED)
+            assert seen.runtime is not None
+            assert f"{runtime.drop_in} would be written otherwise now" in seen.runtime.message
+
+    asyncio.run(live())
+
+
 def test_credentials_are_not_published() -> None:
     text = '[a.auth]\n  username = "me"\n  password = "p\\"w"\n  auth = { token = \'t\' }\n  server = "https://r"\n'
     masked = mask(text)

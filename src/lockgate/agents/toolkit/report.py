@@ -9,7 +9,7 @@ from typing import Final
 from lockgate.agents.toolkit.change import CONFIGURED, UNREACHABLE, Node, Outcome, read_node_files, running_release
 from lockgate.agents.toolkit.loaded import differences, handlers_of
 from lockgate.cdi.registry import DEFAULT_DIRECTORIES, Registry
-from lockgate.containerd import ConfigError, Effective, Files, lost_handlers, resolve
+from lockgate.containerd import ConfigError, Effective, Files, Plan, lost_handlers, plan_dropin, resolve
 from lockgate.containerd.traps import LostHandler
 from lockgate.host.cdi_directories import read_directories
 from lockgate.host.cri import Loaded, UnreachableError, ask_loaded
@@ -70,6 +70,12 @@ def _drift(node: Node, files: Files, effective: Effective | ConfigError, loaded:
         return f'containerd has not loaded handler "{missing[0]}"{": " + reason if reason else ""}'
     if reason:
         return f"the next restart of containerd will lose handlers: {reason}"
+    plan = plan_dropin(files, node.config, effective.release, node.wanted, node.drop_in)
+    if isinstance(plan, Plan) and plan.files:
+        return (
+            f"{', '.join(sorted(plan.files))} would be written otherwise now, since the node's own files have changed: "
+            "restart the toolkit's pod to renew it"
+        )
     return f"containerd runs with other settings than its files have: {now}" if now else ""
 
 
