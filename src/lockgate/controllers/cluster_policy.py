@@ -1,5 +1,7 @@
 """Brings the cluster to what the active ClusterPolicy asks for, and says on the policy how far it is. Key: its name."""
 
+import datetime as dt
+
 import msgspec
 
 from lockgate.controllers import operand_objects, removal
@@ -10,7 +12,7 @@ from lockgate.kube.errors import ApiError
 from lockgate.kube.resources import CLUSTERPOLICIES
 from lockgate.model.objects import ClusterPolicy, Condition
 from lockgate.model.policy import parse_spec
-from lockgate.operands import policy_state
+from lockgate.operands import container_toolkit, policy_state, precedence
 from lockgate.operands.catalogue import operands
 from lockgate.operands.context import Context, ImageError
 from lockgate.operands.operand import Operand
@@ -18,6 +20,8 @@ from lockgate.operands.policy_state import PolicyState
 from lockgate.operands.readiness import judge
 from lockgate.operands.unsupported import unsupported
 
+TOOLKIT = container_toolkit.OPERAND.daemonset
+_LONG_AGO = dt.datetime.fromtimestamp(0, dt.UTC)
 WATCHFUL = 5.0  # seconds until an unready operand's pods are looked at again
 
 
@@ -61,11 +65,12 @@ class ClusterPolicies:
             owner=_owner(policy),
             runtime=self._world.runtime(),
         )
-        standing = [(o.state, c) for o in operands() if (c := await self._operand(o, context)) is not None]
+        age = dt.datetime.now(dt.UTC) - (policy.metadata.creation_timestamp or _LONG_AGO)
+        standing = [(o.state, c) for o in operands() if (c := await self._operand(o, context, age)) is not None]
         lacking = [(row.state, _no(row.condition, "Unsupported", row.message)) for row in unsupported(spec)]
         return policy_state.judged([*lacking, *standing])
 
-    async def _operand(self, operand: Operand, context: Context) -> Condition | None:
+    async def _operand(self, operand: Operand, context: Context, age: dt.timedelta) -> Condition | None:
         """Apply or remove one operand; its condition, or None when it is disabled and gone."""
         api = self._world.api
         try:
@@ -74,6 +79,9 @@ class ClusterPolicies:
                 return None
             if refusal := operand.refusal(context):
                 return _no(operand.condition, "Unsupported", refusal)
+            own, toolkit = (self._world.daemonsets.get(n, context.namespace) for n in (operand.daemonset, TOOLKIT))
+            if precedence.waits(operand, context.spec, own=own, toolkit=toolkit, age=age):
+                return precedence.waiting(operand)
             await operand_objects.apply(api, operand, context, self._applied, self._world.daemonsets)
         except ImageError as error:
             return _no(operand.condition, "InvalidImage", str(error))

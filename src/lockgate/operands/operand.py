@@ -13,7 +13,8 @@ class Operand:
     """What a package in `lockgate.operands` offers as `OPERAND`.
 
     `state` is NVIDIA's name of it in messages, `condition` the type of its condition on the policy, `switch` the field
-    that turns it off (empty: always on), `objects` every (apiVersion, kind, name) it may have made.
+    that turns it off (empty: always on), `objects` every (apiVersion, kind, name) it may have made, `needs_handler`
+    whether its pods name the RuntimeClass whose handler the toolkit configures.
     """
 
     order: int
@@ -24,6 +25,7 @@ class Operand:
     desired: Callable[[Context], tuple[Manifest, ...]]
     objects: tuple[tuple[str, str, str], ...]
     refusal: Callable[[Context], str] = lambda _: ""
+    needs_handler: bool = False
 
     @property
     def daemonset(self) -> str:

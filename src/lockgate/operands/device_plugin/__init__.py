@@ -71,5 +71,6 @@ OPERAND: Final = Operand(
     enabled=lambda spec: spec.device_plugin.on,
     desired=desired,
     objects=objects_of(*load(__name__)),
+    needs_handler=True,
     refusal=refusal,
 )

@@ -36,4 +36,5 @@ OPERAND: Final = Operand(
     enabled=lambda spec: spec.gfd.on,
     desired=desired,
     objects=objects_of(*load(__name__)),
+    needs_handler=True,
 )

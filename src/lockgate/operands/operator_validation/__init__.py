@@ -62,4 +62,5 @@ OPERAND: Final = Operand(
     enabled=lambda _: True,
     desired=desired,
     objects=objects_of(*load(__name__)),
+    needs_handler=True,
 )
