@@ -62,7 +62,7 @@ class Sickness(msgspec.Struct, frozen=True):
     def reason(self) -> str:
         """For a person: what was seen and what it takes."""
         if self.away:
-            return self.away
+            return self.away if self.xid is None else f"{self.away}, after XID {self.xid}"
         if self.xid is None:
             return "answers again, is being watched"
         takes = "needs a GPU reset" if self.xid in NEEDS_RESET else "waiting until it stays quiet"
