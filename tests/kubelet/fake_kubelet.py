@@ -70,7 +70,7 @@ class FakeKubelet:
     def capacity(self, resource: str = "nvidia.com/gpu") -> int:
         return len(self.devices.get(resource, {}))
 
-    async def until(self, condition: Callable[[], bool], timeout: float = 10.0) -> None:
+    async def until(self, condition: Callable[[], bool], timeout: float = 30.0) -> None:
         deadline = asyncio.get_running_loop().time() + timeout
         while not condition():
             assert asyncio.get_running_loop().time() < deadline, f"not within {timeout} s; devices: {self.devices}"

@@ -38,7 +38,7 @@ class Stage:
         assert self.plugin is not None
         if self.plugin.returncode is None:
             self.plugin.send_signal(number)
-        return await asyncio.wait_for(self.plugin.wait(), 15)
+        return await asyncio.wait_for(self.plugin.wait(), 30)
 
     async def counts(self, capacity: int, allocatable: int, resource: str = GPU) -> None:
         def met() -> bool:
@@ -217,7 +217,7 @@ def test_without_a_cdi_specification_no_device_is_handed_out() -> None:
 
 def test_without_a_driver_the_plugin_ends_and_says_why() -> None:
     async def play(stage: Stage) -> None:
-        assert await asyncio.wait_for(stage.plugin.wait(), 15) == 1  # type: ignore[union-attr]
+        assert await asyncio.wait_for(stage.plugin.wait(), 30) == 1  # type: ignore[union-attr]
         log = stage.log.read_text()
         assert "libnvidia-ml.so.1 is in none of the library folders of the driver root /nowhere" in log
         assert "Ending, since FAIL_ON_INIT_ERROR is true" in log
@@ -263,7 +263,7 @@ def test_a_hangup_reads_the_settings_again() -> None:
 
 def test_bad_settings_end_in_one_line() -> None:
     async def play(stage: Stage) -> None:
-        assert await asyncio.wait_for(stage.plugin.wait(), 15) == 2  # type: ignore[union-attr]
+        assert await asyncio.wait_for(stage.plugin.wait(), 30) == 2  # type: ignore[union-attr]
         assert stage.log.read_text().count("\n") == 1
         assert "MIG_STRATEGY: 'double' cannot be used: expected one of none, single, mixed" in stage.log.read_text()
 

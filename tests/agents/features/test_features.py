@@ -77,7 +77,7 @@ def _play(
             finally:
                 if process.returncode is None:
                     process.send_signal(signal.SIGTERM)
-                assert await asyncio.wait_for(process.wait(), 15) == 0
+                assert await asyncio.wait_for(process.wait(), 30) == 0
 
     with machine("2xA100-SXM4-40GB") as made:
         for name, text in (files or {}).items():
@@ -85,7 +85,7 @@ def _play(
         asyncio.run(run(made))
 
 
-async def _until(condition: Callable[[], bool], timeout: float = 10.0) -> None:
+async def _until(condition: Callable[[], bool], timeout: float = 30.0) -> None:
     deadline = time.monotonic() + timeout
     while not condition():
         assert time.monotonic() < deadline, f"not within {timeout} s"

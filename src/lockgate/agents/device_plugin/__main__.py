@@ -28,8 +28,7 @@ HOST: Final = Path("/host")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run until stopped; 0 after a clean stop, 1 when there is no driver (FAIL_ON_INIT_ERROR), 2 for bad settings."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
-    gc.freeze()
-    gc.set_threshold(100_000, 50, 100)
+    gc.freeze()  # what is imported lives as long as we do; the rest is little, and collected as ever, to stay little
     arguments = sys.argv[1:] if argv is None else list(argv)
     try:
         source = LiveSettings(lambda: _read(arguments, os.environ))
