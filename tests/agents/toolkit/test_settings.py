@@ -1,0 +1,73 @@
+from pathlib import Path
+
+import pytest
+
+from lockgate.agents.options import SettingsError
+from lockgate.agents.toolkit.settings import read_settings
+
+# What NVIDIA's operator gives its toolkit under the chart's default ClusterPolicy.
+OPERATOR = {
+    "CDI_ENABLED": "true",
+    "CONTAINERD_CONFIG": "/runtime/config-dir/config.toml",
+    "CONTAINERD_RUNTIME_CLASS": "nvidia",
+    "CONTAINERD_SOCKET": "/runtime/sock-dir/containerd.sock",
+    "CRIO_CONFIG_MODE": "config",
+    "NRI_NAMESPACE": "gpu-operator",
+    "NVIDIA_CONTAINER_RUNTIME_MODE": "cdi",
+    "NVIDIA_RUNTIME_SET_AS_DEFAULT": "false",
+    "NVIDIA_VISIBLE_DEVICES": "void",
+    "ROOT": "/usr/local/nvidia",
+    "RUNTIME": "containerd",
+    "RUNTIME_CONFIG": "/runtime/config-dir/config.toml",
+    "RUNTIME_DROP_IN_CONFIG": "/runtime/config-dir.d/99-nvidia.toml",
+    "RUNTIME_DROP_IN_CONFIG_HOST_PATH": "/etc/containerd/conf.d/99-nvidia.toml",
+    "RUNTIME_SOCKET": "/runtime/sock-dir/containerd.sock",
+    "TOOLKIT_PID_FILE": "/run/nvidia/toolkit/toolkit.pid",
+}
+
+
+def test_what_nvidias_operator_says_is_understood() -> None:
+    settings = read_settings([], OPERATOR)
+    assert settings.config == Path("/runtime/config-dir/config.toml")
+    assert settings.config_host == "/etc/containerd/config.toml"
+    assert settings.drop_in_host == "/etc/containerd/conf.d/99-nvidia.toml"
+    assert settings.socket_host == "/run/containerd/containerd.sock"
+    assert settings.wanted.handlers == ("nvidia", "nvidia-cdi", "nvidia-legacy")
+    assert (settings.wanted.enable_cdi, settings.wanted.default) == (True, None)
+
+
+def test_without_mounts_of_an_operator_a_path_is_the_hosts_own() -> None:
+    settings = read_settings(["--config", "/etc/k0s/containerd.toml"], {})
+    assert settings.config_host == "/etc/k0s/containerd.toml"
+
+
+@pytest.mark.parametrize(
+    ("name", "handlers"),
+    [("gpu", ("gpu", "nvidia-cdi", "nvidia-legacy")), ("nvidia-cdi", ("nvidia", "nvidia-cdi", "nvidia-legacy"))],
+)
+def test_a_runtime_class_of_another_name(name: str, handlers: tuple[str, ...]) -> None:
+    assert read_settings([], {"CONTAINERD_RUNTIME_CLASS": name}).wanted.handlers == handlers
+
+
+def test_cdi_in_the_runtime_follows_cdi_unless_told_otherwise() -> None:
+    assert not read_settings([], {}).wanted.enable_cdi
+    assert not read_settings([], {"CDI_ENABLED": "true", "RUNTIME_ENABLE_CDI": "false"}).wanted.enable_cdi
+
+
+def test_no_specification_is_wanted_where_the_folder_is_empty() -> None:
+    assert read_settings([], {"CDI_OUTPUT_DIR": ""}).cdi_output_dir == ""
+
+
+@pytest.mark.parametrize(
+    ("environ", "words"),
+    [
+        ({"RUNTIME": "crio"}, "RUNTIME=crio cannot be configured yet"),
+        ({"RUNTIME": "podman"}, "expected one of containerd, docker, crio"),
+        ({"TOOLKIT_PID_FILE": "/run/x.pid"}, "must be toolkit.pid"),
+        ({"RUNTIME_RESTART_MODE": "kill"}, "expected one of signal, systemd, none"),
+    ],
+)
+def test_what_cannot_be_done_is_told_in_one_line(environ: dict[str, str], words: str) -> None:
+    with pytest.raises(SettingsError, match=words) as raised:
+        read_settings([], environ)
+    assert "\n" not in str(raised.value)
