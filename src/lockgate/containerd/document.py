@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lockgate.containerd.toml_dialect import Dialect
-from lockgate.containerd.toml_tables import ArrayOfTables, Tables, TablesV1, TablesV2
+from lockgate.containerd.toml_tables import ArrayOfTables, Tables, tables_for
 from lockgate.containerd.toml_text import Key, Reader, TomlError
 from lockgate.containerd.values import Leaf, Table, plain_table
 
@@ -16,7 +16,7 @@ def parse_document(text: str | bytes, file: str, dialect: Dialect) -> Table:
     if source.startswith(BOM) and dialect.skips_bom:
         source = source[1:]
     reader = Reader(source, dialect)
-    tables: Tables = TablesV1(file) if dialect.major == 1 else TablesV2(file)
+    tables = tables_for(dialect, file)
     while reader.skip_blank():
         _expression(reader, tables)
         reader.end_of_line()

@@ -7,7 +7,7 @@ row, and the recorded truth in tests/truth. To add a family, add a row and recor
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import total_ordering
 
@@ -85,6 +85,7 @@ class Family:
     config_version: int
     assumed_version: int
     toml: Dialect
+    debian_toml: Dialect
     plugins: PluginMerge
     lists: ListMerge
     migration: Migration
@@ -115,6 +116,7 @@ _V1: dict[str, object] = {
     "config_version": 2,
     "assumed_version": 1,
     "toml": GO_TOML_1,
+    "debian_toml": GO_TOML_1,
     "plugins": PluginMerge.REPLACE,
     "lists": ListMerge.APPEND,
     "migration": Migration.NONE,
@@ -124,6 +126,7 @@ _V1: dict[str, object] = {
 }
 _V2: dict[str, object] = {
     "toml": GO_TOML_2,
+    "debian_toml": GO_TOML_2_4,
     "plugins": PluginMerge.DEEP,
     "lists": ListMerge.UNION,
     "names": NameCheck.LISTED_DOTTED,
@@ -157,7 +160,7 @@ FAMILIES: tuple[Family, ...] = (
         baseline="1.6",
         names=NameCheck.FOUR_PARTS,
         versions=VersionCheck.IGNORED,
-        toml=GO_TOML_1_4,
+        debian_toml=GO_TOML_1_4,
         globs_from_cwd=True,
         proxy_kinds=("snapshot", "content"),
         proxy_exports=False,
@@ -223,6 +226,7 @@ FAMILIES: tuple[Family, ...] = (
     _row(_V2, _VERSION_4, name="2.4", since="2.4.0", baseline="2.4", cdi_switch=False, toml=GO_TOML_2_4),
 )
 
+_DEBIAN = ("+unknown", "~ds", "+ds")  # what Debian's builds add to the release in `containerd --version`
 _RELEASE = re.compile(r"(?<![\d.])(\d+)\.(\d+)\.(\d+)(?:[-~](alpha|beta|rc)(?:\.?(\d+))?)?")
 
 
@@ -236,6 +240,7 @@ class Release:
     patch: int
     stage: str = ""
     stage_number: int = 0
+    is_debian: bool = False  # built by Debian, against its own go-toml instead of the one that containerd pins
 
     @classmethod
     def parse(cls, text: str) -> Release:
@@ -244,7 +249,8 @@ class Release:
         if not match:
             raise ValueError(f"no containerd release in {text.strip()!r}, expected something like 1.7.24")
         major, minor, patch, stage, number = match.groups()
-        return cls(int(major), int(minor), int(patch), stage or "", int(number or 0))
+        debian = any(mark in text for mark in _DEBIAN)
+        return cls(int(major), int(minor), int(patch), stage or "", int(number or 0), debian)
 
     @property
     def family(self) -> Family:
@@ -252,7 +258,7 @@ class Release:
         rows = [row for row in FAMILIES if _since(row) <= self]
         if not rows:
             raise ValueError(f"containerd {self} is older than the oldest family known, {FAMILIES[0].name}")
-        return rows[-1]
+        return replace(rows[-1], toml=rows[-1].debian_toml) if self.is_debian else rows[-1]
 
     @property
     def is_known(self) -> bool:

@@ -24,6 +24,7 @@ class Dialect:
     leading_zeros: bool  # v1 takes 07 for 7, and no more than two digits of it
     dates_crash: bool  # v2 before 2.3 panics on a date where a string or number belongs
     reads_parent_for_embedded: bool  # v1 looks for the keys of an absent embedded struct in the table around it
+    sets_dotted_apart: bool  # a dotted key may only extend tables that dotted keys have made: v2.4
     token_errors_crash: bool  # v1 before 1.9.5 panics on a token that it does not expect
     locates_structure: bool  # whether a message about a table opened twice tells the place
     unclosed_header: str  # what it says when a table header is not closed
@@ -45,11 +46,12 @@ GO_TOML_1 = Dialect(
     leading_zeros=True,
     dates_crash=False,
     reads_parent_for_embedded=True,
+    sets_dotted_apart=False,
     token_errors_crash=False,
     locates_structure=True,
     unclosed_header="unexpected token unclosed table key, was expecting a table key",
 )
-GO_TOML_1_4 = replace(GO_TOML_1, name="go-toml v1.9.4", token_errors_crash=True)
+GO_TOML_1_4 = replace(GO_TOML_1, name="go-toml v1.9.4", token_errors_crash=True, largest=2**63 - 1)
 GO_TOML_2 = Dialect(
     "go-toml v2",
     major=2,
@@ -66,6 +68,7 @@ GO_TOML_2 = Dialect(
     leading_zeros=False,
     dates_crash=True,
     reads_parent_for_embedded=False,
+    sets_dotted_apart=False,
     token_errors_crash=False,
     locates_structure=False,
     unclosed_header="toml: expected character ]",
@@ -77,6 +80,7 @@ GO_TOML_2_4 = replace(
     escapes='btnfr"\\ex',
     toml_1_1=True,
     inline_over_lines=True,
+    sets_dotted_apart=True,
     locates_structure=True,
     unclosed_header="toml: expected ']' to close table name",
 )

@@ -46,7 +46,8 @@ def _to_date(match: re.Match[str], dialect: Dialect) -> Plain:
         return date(int(year), int(month), int(day))
     zone = UTC if zulu else None
     if sign:
-        offset = timedelta(hours=int(oh), minutes=int(om))
+        hours = int(oh) % 24 if dialect.major == 1 else int(oh)  # v1 takes any two digits
+        offset = timedelta(hours=hours, minutes=int(om))
         zone = timezone(offset if sign == "+" else -offset)
     return datetime(  # TOML has local moments, which have no zone
         int(year), int(month), int(day), int(hour), int(minute), int(second or 0), _fraction(fraction), zone

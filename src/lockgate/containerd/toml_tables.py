@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol, TypeAlias
 
+from lockgate.containerd.toml_dialect import Dialect
 from lockgate.containerd.toml_text import InlineTable, Key, TomlError
 from lockgate.containerd.values import Leaf, Node, Origin, Plain, Table
 
@@ -204,3 +205,64 @@ class TablesV2(_Common):
         if key.parts[-1] in table:
             raise _fail(key, f"toml: key {key.parts[-1]} is already defined")
         self.insert(table, key, value)
+
+
+class TablesV24(_Common):
+    """go-toml v2.4: tables of headers and tables of dotted keys are two kinds, and neither extends the other's."""
+
+    def __init__(self, file: str) -> None:
+        super().__init__(file)
+        self.explicit: set[int] = set()
+        self.dotted: set[int] = set()
+
+    def open_table(self, key: Key) -> None:
+        parent = self._walk(key)
+        name = key.parts[-1]
+        entry = _entry(parent, name)
+        if isinstance(entry, ArrayOfTables):
+            raise _fail(key, f"toml: table {name} already exists as an array of tables")
+        if isinstance(entry, Leaf) or (isinstance(entry, Table) and id(entry) in self.closed):
+            raise _fail(key, f"toml: key {name} should be a table, not a value")
+        if isinstance(entry, Table) and id(entry) in self.explicit:
+            raise _fail(key, f"toml: table {name} already exists")
+        if isinstance(entry, Table) and id(entry) in self.dotted:
+            raise _fail(key, f"toml: table {name} already exists as defined by a dotted key")
+        self.current = self.step(parent, name, key)
+        self.current.origin = self.origin(key)
+        self.explicit.add(id(self.current))
+
+    def open_array(self, key: Key) -> None:
+        parent = self._walk(key)
+        entry = _entry(parent, key.parts[-1])
+        if entry is not None and not isinstance(entry, ArrayOfTables):
+            kind = "table" if isinstance(entry, Table) and id(entry) not in self.closed else "value"
+            raise _fail(key, f"toml: key {key.parts[-1]} already exists as a {kind}, but should be an array table")
+        self.append(parent, key.parts[-1], key)
+
+    def _walk(self, key: Key) -> Table:
+        table = self.root
+        for name in key.parts[:-1]:
+            table = self.step(table, name, key)
+        return table
+
+    def not_a_table(self, name: str, key: Key, entry: Entry) -> TomlError:  # type: ignore[explicit-override]
+        return _fail(key, f"toml: key {name} already exists as a value")
+
+    def put(self, key: Key, value: Plain) -> None:
+        table = self.current
+        for name in key.parts[:-1]:
+            entry = _entry(table, name)
+            if entry is not None and id(entry) not in self.dotted:
+                raise _fail(key, f"toml: key {name} is already defined")
+            table = self.step(table, name, key)
+            self.dotted.add(id(table))
+        if key.parts[-1] in table:
+            raise _fail(key, f"toml: key {key.parts[-1]} is already defined")
+        self.insert(table, key, value)
+
+
+def tables_for(dialect: Dialect, file: str) -> Tables:
+    """The bookkeeping of a dialect."""
+    if dialect.major == 1:
+        return TablesV1(file)
+    return TablesV24(file) if dialect.sets_dotted_apart else TablesV2(file)

@@ -37,16 +37,16 @@ def compare(binary: Binary, files: Files) -> Outcome:
 def _compare(binary: Binary, files: Files) -> Outcome:
     real, ours = binary.dump(files), model(binary, files)
     if real.document is None or ours.document is None:
-        return _errors(binary, real, ours)
+        return _errors(real, ours)
     different = tuple(differences(normal(real.document), normal(ours.document)))
     return Outcome(agreed=not different, differences=different)
 
 
-def _errors(binary: Binary, real: Answer, ours: Answer) -> Outcome:
+def _errors(real: Answer, ours: Answer) -> Outcome:
     if (real.document is None) != (ours.document is None):
         theirs, mine = real.error.strip()[-300:] or "loads", ours.error or "loads"
         return Outcome(agreed=False, differences=(f"containerd: {theirs} | model: {mine}",), failed=True)
-    crash = real.crashed == ours.error.startswith("panic") or not binary.is_upstream
+    crash = real.crashed == ours.error.startswith("panic")
     text = ours.error in real.error or real.crashed
     note = () if crash and text else (f"containerd says: {real.error.strip()[-300:]} | model says: {ours.error}",)
     return Outcome(agreed=crash, differences=note, error_text_agreed=text, failed=True)

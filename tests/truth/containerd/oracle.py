@@ -40,7 +40,7 @@ class Binary:
     @property
     def is_upstream(self) -> bool:
         """False for a distribution's build, whose libraries are not the ones that the release pins."""
-        return "ds1" not in self._version and "+unknown" not in self._version
+        return not self.release.is_debian
 
     @cached_property
     def _version(self) -> str:

@@ -16,7 +16,11 @@ Row = dict[str, Any]
 
 def record(name: str, files: Files, binaries: Iterable[Binary]) -> Row:
     """One row of recorded truth: the files and what each binary said."""
-    return {"id": name, "files": files, "truth": {str(binary.release): _said(binary, files) for binary in binaries}}
+    return {"id": name, "files": files, "truth": {_name(binary): _said(binary, files) for binary in binaries}}
+
+
+def _name(binary: Binary) -> str:
+    return f"{binary.release}{'+unknown' if binary.release.is_debian else ''}"
 
 
 def _said(binary: Binary, files: Files) -> Row:
