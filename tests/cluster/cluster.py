@@ -14,11 +14,12 @@ from typing import Self
 import msgspec
 
 from lockgate.lab.boards import parse_boards
-from tests.cluster import bundle, pki, plan, programs
+from tests.cluster import bundle, pki, programs
 from tests.cluster.api import Api
 from tests.cluster.node import RunningNode
 from tests.cluster.programs.build import cache_folder
 from tests.cluster.programs.table import CONTAINERD
+from tests.cluster.repository import REPOSITORY, python_module
 from tests.cluster.spec import Failed, Node, Spec, Started
 
 _READY_WITHIN = 90.0  # seconds after the API server is ready, on a machine that is busy with other things
@@ -47,10 +48,10 @@ class Cluster:
         built = programs.ready()
         started = time.monotonic()
         self._keeper = subprocess.Popen(
-            plan.python_module("tests.cluster.keeper"),
+            python_module("tests.cluster.keeper"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            cwd=plan.REPOSITORY,
+            cwd=REPOSITORY,
             start_new_session=True,
         )
         try:

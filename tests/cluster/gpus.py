@@ -5,8 +5,9 @@ from pathlib import Path
 from lockgate.lab.boards import parse_boards
 from lockgate.lab.driver import build_driver_root, device_nodes, write_sysfs
 from lockgate.lab.state import CUDA_VERSION, DRIVER_VERSION, new_driver
-from tests.cluster.plan import SIMULATOR_SOCKET, SimulatedGpus, python_module
-from tests.cluster.spec import Device, Node
+from tests.cluster.node_plan import SIMULATOR_SOCKET, SimulatedGpus
+from tests.cluster.repository import python_module
+from tests.cluster.spec import Device, Node, flags
 
 
 def simulated_gpus(node: Node, folder: Path, cache: Path) -> SimulatedGpus:
@@ -29,5 +30,5 @@ def simulated_gpus(node: Node, folder: Path, cache: Path) -> SimulatedGpus:
         driver_root=folder / "driver",
         pci_devices=folder / "pci",
         devices=tuple(Device(*device) for device in device_nodes(len(boards))),
-        simulator=(*python_module("lockgate.lab.simulator"), *(f"--{name}={value}" for name, value in options.items())),
+        simulator=(*python_module("lockgate.lab.simulator"), *flags(options)),
     )

@@ -9,7 +9,6 @@ cgroups that were left (`sweep`).
 """
 
 import contextlib
-import fcntl
 import os
 import secrets
 import shutil
@@ -25,15 +24,19 @@ from typing import NoReturn
 
 import msgspec
 
-from tests.cluster import addresses, cgroups, images, pki, plan, processes
+from tests.cluster import addresses, cgroups, images, pki, processes
 from tests.cluster.api import Api
+from tests.cluster.control_plan import control_files, control_plan
 from tests.cluster.gpus import simulated_gpus
+from tests.cluster.identities import make_identities
+from tests.cluster.leftovers import PREFIX, make_held, sweep
+from tests.cluster.node_plan import node_plan
 from tests.cluster.processes import inside
 from tests.cluster.programs import Programs
+from tests.cluster.repository import REPOSITORY, python_environment, python_module
 from tests.cluster.spec import ControlPlan, Failed, NodePlan, Spec, Started
 from tests.cluster.supervisor_client import Supervisor
 
-PREFIX = "lockgate-cluster-"
 _IMPORT = """
 until ctr version >/dev/null 2>&1; do sleep 0.1; done
 for tar; do ctr -n k8s.io image import "$tar"; done
@@ -50,7 +53,8 @@ class Keeper:
         self._name = f"{PREFIX}{secrets.token_hex(3)}"
         self._folder = Path(spec.base) / self._name
         self._processes: list[subprocess.Popen[bytes]] = []
-        self._identities = plan.make_identities()
+        self._inits: dict[str, subprocess.Popen[bytes]] = {}
+        self._identities = make_identities()
 
     def start(self) -> Started:
         """Start every process and return when the API server is ready and each kubelet has been started."""
@@ -71,28 +75,31 @@ class Keeper:
     def end(self) -> None:
         """Kill every process, wait until the namespaces are gone, remove cgroups and folder."""
         for process in reversed(self._processes):
-            for pid in processes.children(process.pid):
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
-            if "unshare" not in process.args:  # type: ignore[operator]
-                process.kill()
-            process.wait()
+            processes.end(process)
         cgroups.remove(self._name)
         shutil.rmtree(self._folder, ignore_errors=True)
+
+    def last_words(self, lines: int = 5) -> str:
+        """The ends of all logs, for the one who asks why the cluster did not start."""
+        text = ""
+        for log in sorted(self._folder.rglob("*.log")):
+            tail = "\n".join(log.read_text(errors="replace").splitlines()[-lines:])
+            text += f"--- {log.relative_to(self._folder)}\n{tail}\n" if tail else ""
+        return text
 
     def _start_control(self) -> int:
         folder = self._folder / "control"
         folder.mkdir()
-        for name, text in plan.control_files(self._identities).items():
+        for name, text in control_files(self._identities).items():
             (folder / name).write_text(text)
-        return self._unshare(folder, plan.control_plan(folder, len(self._spec.nodes), self._programs))
+        return self._unshare(folder, control_plan(folder, len(self._spec.nodes), self._programs))
 
     def _start_node(self, index: int) -> int:
         node = self._spec.nodes[index]
         folder = self._folder / "nodes" / node.name
         folder.mkdir(parents=True)
         cache = Path(self._spec.cache)
-        planned = plan.node_plan(
+        planned = node_plan(
             node,
             index,
             len(self._spec.nodes),
@@ -101,20 +108,20 @@ class Keeper:
             programs=self._programs,
             identities=self._identities,
             gpus=simulated_gpus(node, folder, cache) if node.gpus else None,
-            visible=(plan.REPOSITORY, cache, Path(sys.prefix), Path(sys.base_prefix)),
+            visible=(REPOSITORY, cache, Path(sys.prefix), Path(sys.base_prefix)),
         )
         return self._unshare(folder, planned)
 
     def _unshare(self, folder: Path, what: ControlPlan | NodePlan) -> int:
         (folder / "plan.json").write_bytes(msgspec.json.encode(what))
-        command = [*processes.NEW_NAMESPACES, *plan.python_module("tests.cluster.init"), str(folder / "plan.json")]
-        process = self._spawn(command, folder / "init.log")
-        return processes.only_child(process)
+        command = [*processes.NEW_NAMESPACES, *python_module("tests.cluster.init"), str(folder / "plan.json")]
+        self._inits[what.hostname] = self._spawn(command, folder / "init.log")
+        return processes.only_child(self._inits[what.hostname])
 
     def _start_relay(self, control: int) -> int:
         with socket.create_server(("127.0.0.1", 0)) as listener:
             far = (addresses.CONTROL, str(addresses.API_PORT))
-            module = plan.python_module("tests.cluster.relay")
+            module = python_module("tests.cluster.relay")
             command = ["nsenter", "--target", str(control), "--net", *module, str(listener.fileno()), *far]
             self._spawn(command, self._folder / "relay.log", (listener.fileno(),))
             port: int = listener.getsockname()[1]
@@ -122,7 +129,7 @@ class Keeper:
 
     def _spawn(self, command: list[str], log: Path, fds: tuple[int, ...] = ()) -> subprocess.Popen[bytes]:
         with log.open("ab") as output:
-            process = processes.spawn(command, output, os.environ | plan.python_environment(), fds)
+            process = processes.spawn(command, output, os.environ | python_environment(), fds)
         self._processes.append(process)
         return process
 
@@ -131,7 +138,7 @@ class Keeper:
         tars = [images.build_pause_image(cache), images.build_test_image(cache, self._programs)]
         importing = []
         for name, pid in nodes.items():
-            wait_for(self._folder / "nodes" / name / "supervisor.sock", self._folder / "nodes" / name / "init.log")
+            wait_for_supervisor(self._folder / "nodes" / name, self._inits[name])
             command = [*inside(pid), "sh", "-ec", _IMPORT, "sh", *(str(tar) for tar in tars)]
             importing.append(self._spawn(command, self._folder / "nodes" / name / "import.log"))
         for process in importing:
@@ -161,43 +168,13 @@ def plug_in(control: int, name: str, node: int) -> None:
     subprocess.run([*network, "ip", "-batch", "-"], input=lines, text=True, check=True)
 
 
-def wait_for(path: Path, log: Path, timeout: float = 30.0) -> None:
-    """Wait until a path exists; the error holds the end of the log that says why it does not."""
+def wait_for_supervisor(folder: Path, init: subprocess.Popen[bytes], timeout: float = 30.0) -> None:
+    """Wait until a namespace is laid out and its supervisor listens; RuntimeError holds init's log when it does not."""
     until = time.monotonic() + timeout
-    while not path.exists():
-        if time.monotonic() > until:
-            raise TimeoutError(f"no {path} within {timeout:.0f} s: {log.read_text()[-2000:]}")
+    while not (folder / "supervisor.sock").exists():
+        if time.monotonic() > until or init.poll() is not None:
+            raise RuntimeError(f"{folder.name} was not laid out:\n{(folder / 'init.log').read_text()[-2000:]}")
         time.sleep(0.02)
-
-
-def make_held(folder: Path) -> None:
-    """Make a cluster's folder, locked for as long as this process lives; no `sweep` ever sees it unlocked."""
-    unseen = folder.with_name(f".{folder.name}")
-    unseen.mkdir(mode=0o700)
-    hold(unseen)
-    unseen.rename(folder)
-
-
-def hold(folder: Path) -> int:
-    """Lock a cluster's folder and return the lock's descriptor; OSError when a living process holds it."""
-    descriptor = os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o600)
-    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    return descriptor
-
-
-def sweep(base: Path) -> list[str]:
-    """Remove folders and cgroups of clusters whose keeper was killed; returns their names."""
-    dead = []
-    for folder in sorted(base.glob(f"{PREFIX}??????")):
-        try:
-            lock = hold(folder)
-        except OSError:  # its keeper lives
-            continue
-        cgroups.remove(folder.name)
-        shutil.rmtree(folder, ignore_errors=True)  # last, so that what it names is never left without it
-        os.close(lock)
-        dead.append(folder.name)
-    return dead
 
 
 def main() -> NoReturn:
@@ -214,21 +191,12 @@ def main() -> NoReturn:
         while True:
             signal.pause()
     except Exception as error:  # noqa: BLE001 - whatever stopped the start is told to the owner with its traceback
-        _say(Failed(message=f"{error}\n{traceback.format_exc()}{last_words(keeper)}"))
+        _say(Failed(message=f"{error}\n{traceback.format_exc()}{keeper.last_words()}"))
         sys.exit(1)
     finally:
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
             signal.signal(number, signal.SIG_IGN)
         keeper.end()
-
-
-def last_words(keeper: Keeper, lines: int = 5) -> str:
-    """The ends of all logs of a cluster that did not start."""
-    text = ""
-    for log in sorted(keeper._folder.rglob("*.log")):
-        tail = "\n".join(log.read_text(errors="replace").splitlines()[-lines:])
-        text += f"--- {log.relative_to(keeper._folder)}\n{tail}\n" if tail else ""
-    return text
 
 
 def _end_with_owner() -> None:

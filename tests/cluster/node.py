@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lockgate.lab.control import Control
-from tests.cluster.plan import SIMULATOR_SOCKET, containerd_links
+from tests.cluster.node_plan import SIMULATOR_SOCKET, containerd_links
 from tests.cluster.processes import inside
 from tests.cluster.programs import Programs
 from tests.cluster.spec import Node

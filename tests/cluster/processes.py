@@ -1,5 +1,8 @@
 """Starting processes so that they cannot outlive their starter, and finding one's children."""
 
+import contextlib
+import os
+import signal
 import subprocess
 import time
 from collections.abc import Sequence
@@ -30,6 +33,17 @@ def spawn(
 def inside(pid: int) -> tuple[str, ...]:
     """What to put before a command so that it runs in the namespaces of that process."""
     return ("nsenter", "--target", str(pid), "--all")
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process that `spawn` started and wait for it, and for the namespace whose process 1 it may have forked."""
+    forked = children(process.pid)
+    for pid in forked:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    if not forked:
+        process.kill()
+    process.wait()  # `unshare` ends when process 1 has ended, and that one when all others of its namespace have
 
 
 def only_child(parent: subprocess.Popen[bytes], timeout: float = 10.0) -> int:

@@ -10,7 +10,6 @@ import stat
 import subprocess
 from pathlib import Path
 
-from tests.cluster.plan import KERNEL_SETTINGS
 from tests.cluster.spec import Device, NodePlan
 
 _DEVICES = (
@@ -29,6 +28,15 @@ _LINKS = {
     "stdin": "/proc/self/fd/0",
     "stdout": "/proc/self/fd/1",
     "stderr": "/proc/self/fd/2",
+}
+# A kubelet sets these on the whole machine (cm/container_manager_linux.go); a node gets files of its own over them.
+_KERNEL_SETTINGS = {
+    "vm/overcommit_memory": "1\n",
+    "vm/panic_on_oom": "0\n",
+    "kernel/panic": "10\n",
+    "kernel/panic_on_oops": "1\n",
+    "kernel/keys/root_maxkeys": "1000000\n",
+    "kernel/keys/root_maxbytes": "25000000\n",
 }
 # What an installed container runtime or Kubernetes of the machine may have left there is not the node's.
 _EMPTIED = ("etc/containerd", "etc/cni", "etc/cdi", "etc/kubernetes", "usr/local/nvidia", "opt/cni", "opt/nvidia")
@@ -70,7 +78,7 @@ def _kernel_file_systems(new: Path, settings: Path) -> None:
     _run("mount", "--rbind", "/sys/fs/cgroup", new / "sys/fs/cgroup")
     _run("mount", "-t", "tmpfs", "-o", "mode=755", "run", new / "run")
     (new / "run/lock").mkdir()
-    for name, text in KERNEL_SETTINGS.items():
+    for name, text in _KERNEL_SETTINGS.items():
         own = settings / name.replace("/", ".")
         own.parent.mkdir(exist_ok=True)
         own.write_text(text)

@@ -1,5 +1,7 @@
 """What a cluster is asked to be, and what its processes tell each other: frozen values that travel as JSON."""
 
+from collections.abc import Mapping
+
 import msgspec
 
 
@@ -91,3 +93,8 @@ class Failed(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     """What the keeper answers when the cluster did not start."""
 
     message: str
+
+
+def flags(given: Mapping[str, object]) -> tuple[str, ...]:
+    """A program's command line: `--name=value` for each."""
+    return tuple(f"--{name}={value}" for name, value in given.items())

@@ -10,7 +10,7 @@ import pytest
 
 from tests.cluster import Cluster, Node
 from tests.cluster.__main__ import parse_node
-from tests.cluster.plan import REPOSITORY
+from tests.cluster.repository import REPOSITORY
 
 
 def test_a_machine_without_go_and_gcc_is_told_so_and_the_status_is_2(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster import cgroups, keeper, processes
+from tests.cluster import cgroups, leftovers, processes
 
 _HYBRID = """\
 24 1 0:23 / /sys/fs/cgroup ro,nosuid - tmpfs tmpfs ro,mode=755
@@ -39,14 +39,14 @@ def test_a_process_without_children_in_time_is_an_error() -> None:
 
 
 def test_a_sweep_removes_what_a_dead_keeper_left_and_nothing_else(tmp_path: Path) -> None:
-    keeper.make_held(living := tmp_path / "lockgate-cluster-aaaaaa")
+    leftovers.make_held(living := tmp_path / "lockgate-cluster-aaaaaa")
     (dead := tmp_path / "lockgate-cluster-bbbbbb").mkdir()
     (dead / "lock").touch()
     (other := tmp_path / "lockgate-truth-cccccc").mkdir()
     # flock is held by the open file, and a living keeper is another process: fork one that looks.
     child = os.fork()
     if child == 0:
-        os._exit(0 if "lockgate-cluster-bbbbbb" in keeper.sweep(tmp_path) else 1)
+        os._exit(0 if "lockgate-cluster-bbbbbb" in leftovers.sweep(tmp_path) else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert living.exists()
     assert other.exists()

@@ -5,13 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster import plan, stock
+from tests.cluster import stock
+from tests.cluster.control_plan import control_plan
+from tests.cluster.identities import make_identities
 from tests.cluster.images import PAUSE
+from tests.cluster.node_plan import SimulatedGpus, containerd_links, node_plan
 from tests.cluster.programs import Programs
 from tests.cluster.programs.table import CONTAINERD, DEBIAN_PROGRAMS, GO_PROGRAMS
 from tests.cluster.spec import ControlPlan, Device, Node, NodePlan
 
-GPUS = plan.SimulatedGpus(
+GPUS = SimulatedGpus(
     driver_root=Path("/made/driver"),
     pci_devices=Path("/made/pci"),
     devices=(Device("/dev/nvidia0", 195, 0),),
@@ -30,15 +33,15 @@ def programs(tmp_path: Path) -> Programs:
     return Programs(folders)
 
 
-def node(programs: Programs, asked: Node, index: int = 0, gpus: plan.SimulatedGpus | None = None) -> NodePlan:
-    return plan.node_plan(
+def node(programs: Programs, asked: Node, index: int = 0, gpus: SimulatedGpus | None = None) -> NodePlan:
+    return node_plan(
         asked,
         index,
         2,
         cluster="c1",
         folder=Path("/c1/nodes") / asked.name,
         programs=programs,
-        identities=plan.make_identities(),
+        identities=make_identities(),
         gpus=gpus,
         visible=(Path("/repository"),),
     )
@@ -51,7 +54,7 @@ def argv(planned: NodePlan | ControlPlan, name: str) -> tuple[str, ...]:
 def test_each_containerd_family_has_programs_and_a_stock_configuration(programs: Programs) -> None:
     assert set(CONTAINERD) == set(stock.CONTAINERD_CONFIG)
     for release in CONTAINERD:
-        links = plan.containerd_links(release, programs)
+        links = containerd_links(release, programs)
         assert set(links) == {"/usr/bin/containerd", "/usr/bin/containerd-shim-runc-v2", "/usr/bin/ctr"}
         assert all(Path(target).exists() for target in links.values())
         assert PAUSE in stock.CONTAINERD_CONFIG[release]
@@ -100,12 +103,12 @@ def test_taints_and_overrides_reach_the_kubelet(programs: Programs) -> None:
 def test_what_needs_the_api_server_waits_for_the_keeper(programs: Programs) -> None:
     at_once = {program.name for program in node(programs, Node("a")).programs if program.autostart}
     assert at_once == {"containerd"}
-    control = plan.control_plan(Path("/c1/control"), 2, programs)
+    control = control_plan(Path("/c1/control"), 2, programs)
     assert {program.name for program in control.programs if program.autostart} == {"etcd", "kube-apiserver"}
 
 
 def test_the_control_plane_listens_on_its_own_network_only(programs: Programs) -> None:
-    control = plan.control_plan(Path("/c1/control"), 2, programs)
+    control = control_plan(Path("/c1/control"), 2, programs)
     addresses = [word for program in control.programs for word in program.argv if "bind-address" in word]
     assert set(addresses) == {"--bind-address=10.99.0.1", "--bind-address=127.0.0.1"}
     assert "--authorization-mode=Node,RBAC" in argv(control, "kube-apiserver")

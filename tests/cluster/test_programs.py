@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.programs import debian, golang
-from tests.cluster.programs.build import MissingProgramError, check_machine
+from tests.cluster.programs import MissingProgramError, debian, golang
+from tests.cluster.programs.build import check_machine
 from tests.cluster.programs.table import GO_PROGRAMS, GoPrograms
 
 HELM = next(row for row in GO_PROGRAMS if row.name == "helm")
@@ -64,7 +64,7 @@ def test_the_mirror_is_read_from_either_format_of_source_list(tmp_path: Path) ->
 
 
 def test_a_machine_without_a_debian_mirror_is_told_what_that_stops(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError, match=r"no Debian mirror in .*containerd 1.7 and 2.1 cannot be fetched"):
+    with pytest.raises(MissingProgramError, match=r"no Debian mirror in .*containerd 1.7 and 2.1 cannot be fetched"):
         debian.machine_mirror(tmp_path)
 
 

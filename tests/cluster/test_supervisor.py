@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tests.cluster.plan import REPOSITORY
+from tests.cluster.repository import REPOSITORY
 from tests.cluster.spec import Program
 from tests.cluster.supervisor_client import Supervisor
 

@@ -79,10 +79,14 @@ def test_logs_and_exec_reach_pods_of_both_nodes(cluster: Cluster) -> None:
 
 
 def test_a_service_answers_from_pods_of_both_nodes(cluster: Cluster) -> None:
-    ask = "for i in $(seq 24); do wget -q -O - http://$WEB_SERVICE_HOST/; done"
-    running = json.loads(cluster.kubectl("get", "service", "web", "-o", "json"))["spec"]["clusterIP"]
-    answers = cluster.kubectl("exec", "web-old", "--", "sh", "-c", f"WEB_SERVICE_HOST={running}; {ask}")
-    assert set(answers.split()) == {"web-old", "web-new"}
+    address = cluster.kubectl("get", "service", "web", "-o", "jsonpath={.spec.clusterIP}")
+    ask = f"for i in $(seq 24); do wget -q -O - -T 2 http://{address}/; done"
+
+    def answering() -> set[str]:
+        return set(cluster.kubectl("exec", "web-old", "--", "sh", "-c", ask, check=False).split())
+
+    # kube-proxy follows the endpoints within a second or two.
+    cluster.wait_for(lambda: answering() == {"web-old", "web-new"}, "answers from both pods", timeout=15)
 
 
 def test_a_pod_reaches_the_api_server_by_its_service(cluster: Cluster) -> None:

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster import cgroups, keeper, processes
-from tests.cluster.plan import REPOSITORY
+from tests.cluster import cgroups, leftovers, processes
+from tests.cluster.repository import REPOSITORY
 
 pytestmark = pytest.mark.e2e
 
@@ -203,7 +203,7 @@ def test_a_killed_keeper_takes_its_processes_along_and_the_next_one_removes_the_
     while alive := [pid for pid, when in before.processes if started_at(pid) == when and pid != before.keeper]:
         assert time.monotonic() < until, alive
         time.sleep(0.1)
-    assert before.name in keeper.sweep(before.folder.parent)
+    assert before.name in leftovers.sweep(before.folder.parent)
     process.kill()
     process.wait()
     assert_nothing_stays(before)

@@ -15,13 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.cluster.programs import debian, golang
+from tests.cluster.programs.missing import MissingProgramError
 from tests.cluster.programs.table import CONTAINERD, DEBIAN_PROGRAMS, GO_PROGRAMS, SYSTEM_PROGRAMS, SystemProgram
 
 Say = Callable[[str], None]
-
-
-class MissingProgramError(Exception):
-    """This machine lacks something that only a person can provide; the text says what, one thing a line."""
 
 
 @dataclass(frozen=True, slots=True)

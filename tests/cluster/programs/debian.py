@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from tests.cluster.programs.missing import MissingProgramError
 from tests.cluster.programs.table import DebianPrograms
 
 _KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
@@ -53,7 +54,7 @@ def merge_usr(root: Path) -> None:
 
 
 def download(row: DebianPrograms, suite: str, apt: Path) -> list[Path]:
-    """Fetch the row's packages into `apt`; raises RuntimeError when the release no longer serves the version."""
+    """Fetch the row's packages into `apt`; raises MissingProgramError when the release no longer serves the version."""
     options = private_options(apt, suite)
     _apt([*options, "update"], apt)
     shutil.rmtree(downloads := apt / "downloads", ignore_errors=True)
@@ -63,7 +64,7 @@ def download(row: DebianPrograms, suite: str, apt: Path) -> list[Path]:
     first = next(path for path in fetched if path.name.startswith(f"{row.packages[0]}_"))
     served = first.name.split("_")[1]
     if not served.startswith(row.version):
-        raise RuntimeError(
+        raise MissingProgramError(
             f"Debian {suite} now serves {row.packages[0]} {served}, the cluster was written for {row.version}*: "
             "change the row in tests/cluster/programs/table.py"
         )
@@ -97,7 +98,7 @@ def machine_mirror(sources: Path = Path("/etc/apt")) -> str:
         for address in addresses(text):
             if re.search(r"/debian/?$", address):
                 return address
-    raise RuntimeError(f"no Debian mirror in {sources}/sources.list*: containerd 1.7 and 2.1 cannot be fetched")
+    raise MissingProgramError(f"no Debian mirror in {sources}/sources.list*: containerd 1.7 and 2.1 cannot be fetched")
 
 
 def source_files(sources: Path) -> list[Path]:
@@ -118,7 +119,7 @@ def machine_suite(os_release: Path = Path("/etc/os-release")) -> str:
     """The code name of the Debian that this machine runs, for example "bookworm"."""
     match = re.search(r"^VERSION_CODENAME=\"?(\w+)", os_release.read_text(), re.MULTILINE)
     if match is None:
-        raise RuntimeError(f"{os_release} names no VERSION_CODENAME: a Debian is needed")
+        raise MissingProgramError(f"{os_release} names no VERSION_CODENAME: a Debian is needed")
     return match[1]
 
 
