@@ -64,7 +64,7 @@ def test_an_xid_that_needs_a_reset_never_passes_by_waiting(code: int) -> None:
 
 def test_after_a_reset_the_gpu_returns_when_it_answers_again() -> None:
     sick = _probes(_xid(79), snapshot(gpu(1), lost=(0,)), 1)
-    assert sick["GPU-0"].reason == "GPU is lost"
+    assert sick["GPU-0"].reason == "GPU is lost, after XID 79"
     assert set(_probes(sick, WELL, 2, 3)) == {"GPU-0"}
     assert _probes(sick, WELL, 2, 3, 4) == {}
 
