@@ -25,6 +25,7 @@ class Dialect:
     dates_crash: bool  # v2 before 2.3 panics on a date where a string or number belongs
     reads_parent_for_embedded: bool  # v1 looks for the keys of an absent embedded struct in the table around it
     sets_dotted_apart: bool  # a dotted key may only extend tables that dotted keys have made: v2.4
+    wide_offsets: bool  # an offset of a day or more: built with a Go before 1.20
     token_errors_crash: bool  # v1 before 1.9.5 panics on a token that it does not expect
     locates_structure: bool  # whether a message about a table opened twice tells the place
     unclosed_header: str  # what it says when a table header is not closed
@@ -47,11 +48,12 @@ GO_TOML_1 = Dialect(
     dates_crash=False,
     reads_parent_for_embedded=True,
     sets_dotted_apart=False,
+    wide_offsets=False,
     token_errors_crash=False,
     locates_structure=True,
     unclosed_header="unexpected token unclosed table key, was expecting a table key",
 )
-GO_TOML_1_4 = replace(GO_TOML_1, name="go-toml v1.9.4", token_errors_crash=True, largest=2**63 - 1)
+GO_TOML_1_4 = replace(GO_TOML_1, name="go-toml v1.9.4", token_errors_crash=True, wide_offsets=True, largest=2**63 - 1)
 GO_TOML_2 = Dialect(
     "go-toml v2",
     major=2,
@@ -69,6 +71,7 @@ GO_TOML_2 = Dialect(
     dates_crash=True,
     reads_parent_for_embedded=False,
     sets_dotted_apart=False,
+    wide_offsets=False,
     token_errors_crash=False,
     locates_structure=False,
     unclosed_header="toml: expected character ]",

@@ -46,7 +46,7 @@ def _to_date(match: re.Match[str], dialect: Dialect) -> Plain:
         return date(int(year), int(month), int(day))
     zone = UTC if zulu else None
     if sign:
-        hours = int(oh) % 24 if dialect.major == 1 else int(oh)  # v1 takes any two digits
+        hours = int(oh) % 24 if dialect.wide_offsets else int(oh)
         offset = timedelta(hours=hours, minutes=int(om))
         zone = timezone(offset if sign == "+" else -offset)
     return datetime(  # TOML has local moments, which have no zone

@@ -93,6 +93,7 @@ imports = ['/etc/containerd/conf.d/*.toml']
             SystemdCgroup = false
 
     [plugins.'io.containerd.cri.v1.runtime'.cni]
+      bin_dir = ''
       bin_dirs = ['/opt/cni/bin']
       conf_dir = '/etc/cni/net.d'
       max_conf_num = 1
