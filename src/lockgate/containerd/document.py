@@ -48,9 +48,8 @@ def _expression(reader: Reader, tables: Tables) -> None:
 def _no_value(reader: Reader) -> TomlError:
     """go-toml v1 takes what stands on the next lines for the value, and is at a loss unless the file ends there."""
     line, column = reader.where(reader.at)
-    if reader.skip_blank():
-        return TomlError("unhandled token: ", line, 0, panics=reader.dialect.token_errors_crash)
-    return TomlError("expecting a value", line, column)
+    error = reader.unhandled_token()
+    return error if reader.skip_blank() else TomlError("expecting a value", line, column)
 
 
 def _header(reader: Reader, tables: Tables) -> None:

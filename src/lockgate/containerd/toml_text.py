@@ -119,9 +119,16 @@ class Reader:
     def value(self) -> Plain:
         """Any value."""
         first = self.text[self.at : self.at + 1]
+        if self.dialect.major == 1 and first and first in ",]}":
+            raise self.unhandled_token()
         if reader := _BY_FIRST.get(first):
             return reader(self)
         return self._date_or_number()
+
+    def unhandled_token(self) -> TomlError:
+        """go-toml v1 meets a token for which it has no rule where a value should be."""
+        line, _ = self.where(self.at)
+        return TomlError("unhandled token: ", line, 0, panics=self.dialect.token_errors_crash)
 
     def string(self) -> Plain:
         """A string in any of the four quotings."""
