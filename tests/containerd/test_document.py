@@ -8,8 +8,9 @@ import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lockgate.containerd import ConfigError, Effective, Release, resolve
 from lockgate.containerd.document import parse_document
-from lockgate.containerd.toml_dialect import GO_TOML_1, GO_TOML_2, Dialect
+from lockgate.containerd.toml_dialect import GO_TOML_1, GO_TOML_2, GO_TOML_2_4, Dialect
 from lockgate.containerd.toml_text import TomlError
 from lockgate.containerd.values import Leaf, Origin, Table, find, plain_table
 
@@ -102,7 +103,7 @@ def test_all_of_toml_is_read(dialect: Dialect) -> None:
         "words only",
     ],
 )
-@pytest.mark.parametrize("dialect", [GO_TOML_1, GO_TOML_2])
+@pytest.mark.parametrize("dialect", [GO_TOML_1, GO_TOML_2_4])
 def test_broken_text_is_refused(text: str, dialect: Dialect) -> None:
     with pytest.raises(TomlError):
         parse_document(text, "f", dialect)
@@ -127,3 +128,11 @@ def test_text_that_is_not_utf8_is_refused_with_its_line() -> None:
     with pytest.raises(TomlError) as refused:
         parse_document(b"a = 1\nb = '\xff'\n", "f", GO_TOML_2)
     assert refused.value.line == 2
+
+
+def test_before_v2_4_a_number_that_means_nothing_is_refused_only_where_it_is_used() -> None:
+    unused, used = "no_such_key = 1__0\n", "oom_score = 1__0\n"
+    root = "/etc/containerd/config.toml"
+    assert isinstance(resolve({root: unused}, root, Release.parse("2.2.1")), Effective)
+    assert isinstance(resolve({root: used}, root, Release.parse("2.2.1")), ConfigError)
+    assert isinstance(resolve({root: unused}, root, Release.parse("2.4.2")), ConfigError)

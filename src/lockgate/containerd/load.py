@@ -17,9 +17,9 @@ from lockgate.containerd.refusals import ConfigError as ConfigError
 from lockgate.containerd.refusals import Refused, missing, open_failure, read_failure, syntax, wrong_type
 from lockgate.containerd.releases import Family, Migration
 from lockgate.containerd.schema import Struct, top_level
-from lockgate.containerd.toml_text import TomlError
+from lockgate.containerd.toml_text import TomlError, Unfit
 from lockgate.containerd.top_level import config_version, line_of, listed
-from lockgate.containerd.values import Leaf, Origin, Table, copy_tree
+from lockgate.containerd.values import Leaf, Node, Origin, Table, copy_tree, leaves
 
 
 class View(Enum):
@@ -95,12 +95,23 @@ def _parse(text: str | bytes, path: str, family: Family, shape: Struct) -> Table
     try:
         document = parse_document(text, path, family.toml)
         decoded = Decoder(family.toml).decode(shape, document, None, ())
+        _refuse_unfit(decoded)
     except TomlError as error:
         raise Refused(ConfigError(syntax(error, path, family), path, error.line, error.panics)) from None
     except WrongTypeError as error:
         raise Refused(wrong_type(error, path, family)) from None
     assert isinstance(decoded, Table)  # a struct decodes to a table
     return decoded
+
+
+def _refuse_unfit(decoded: Node) -> None:
+    """Raise for a value that is well spelled and means nothing; a key that nothing reads may hold one."""
+    values = [leaf.value for _, leaf in leaves(decoded)] if isinstance(decoded, Table) else []
+    while values:
+        value = values.pop()
+        if isinstance(value, Unfit):
+            raise value.error
+        values += value if isinstance(value, list) else value.values() if isinstance(value, dict) else ()
 
 
 def _migrate_file(file: Table, path: str, document: Table, first_version: int, family: Family) -> list[Collision]:

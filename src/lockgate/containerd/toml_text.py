@@ -42,7 +42,16 @@ class InlineTable(dict[str, Plain]):
 
 _BLANK = re.compile(r"(?:[ \t]|\r?\n|#[^\n]*)*")
 _SPACE = re.compile(r"[ \t]*")
+_NUMBERLIKE = re.compile(r"(?!0\d)[-+._\d][-+._:\dTZEtze]*(?=[\s,\]}#]|\Z)")
+_WORD = re.compile(r"[^\s,\]}#]*")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+class Unfit(str):
+    """A date or number that is well spelled and means nothing (month 13): go-toml v2 refuses it where it is used."""
+
+    __slots__ = ("error",)
+    error: TomlError
 
 
 class Reader:
@@ -212,12 +221,24 @@ class Reader:
         try:
             found = read_scalar(self.text, start, self.dialect)
         except ValueError as error:
-            raise self.error(f"toml: {error}") from None
+            return self._unfit(self.error(f"toml: {error}"))
         if found is None:
-            raise self.error(f"toml: expected a value, found {self.text[start : start + 8]!r}")
+            refusal = self.error(f"toml: expected a value, found {self.text[start : start + 8]!r}")
+            if self.dialect.major == 2 and not self.dialect.toml_1_1 and _NUMBERLIKE.match(self.text, start):
+                return self._unfit(refusal)  # before v2.4 the spelling, too, is only looked at where the value is used
+            raise refusal
         value, self.at = found
         if type(value) is date and self.dialect.strict_date_end and self._no_space_follows():
             raise self.error("parsing error: incorrect date/time separation character: ")
+        return value
+
+    def _unfit(self, error: TomlError) -> Plain:
+        if self.dialect.major == 1:
+            raise error
+        start = self.at
+        self.at = _match(_WORD, self.text, start).end()
+        value = Unfit(self.text[start : self.at])
+        value.error = error
         return value
 
     def _no_space_follows(self) -> bool:

@@ -1,4 +1,4 @@
-"""Built-in values of family 2.3: those of 2.4 with the CDI switch that 2.4 dropped."""
+"""Built-in values of family 2.3, from `containerd config default` of 2.3.7 (generated)."""
 
 TEXT = r"""
 version = 4
@@ -58,6 +58,7 @@ imports = ['/etc/containerd/conf.d/*.toml']
     stats_collect_period = ''
     stats_retention_period = ''
     enable_criu = true
+    enable_experimental_restore_via_create = false
 
     [plugins.'io.containerd.cri.v1.runtime'.containerd]
       default_runtime_name = 'runc'
@@ -78,7 +79,6 @@ imports = ['/etc/containerd/conf.d/*.toml']
           cni_max_conf_num = 0
           snapshotter = ''
           sandboxer = 'podsandbox'
-          disable_pause_image_pull = false
           io_type = ''
 
           [plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc.options]
@@ -133,6 +133,8 @@ imports = ['/etc/containerd/conf.d/*.toml']
   [plugins.'io.containerd.internal.v1.opt']
     path = '/opt/containerd'
 
+  [plugins.'io.containerd.internal.v1.tracing']
+
   [plugins.'io.containerd.metadata.v1.bolt']
     content_sharing_policy = 'shared'
     no_sync = false
@@ -147,6 +149,7 @@ imports = ['/etc/containerd/conf.d/*.toml']
     no_prometheus = false
 
   [plugins.'io.containerd.mount-handler.v1.erofs']
+
   [plugins.'io.containerd.nri.v1.nri']
     disable = false
     socket_path = '/var/run/nri/nri.sock'
@@ -225,7 +228,6 @@ imports = ['/etc/containerd/conf.d/*.toml']
     set_immutable = false
     default_size = ''
     dmverity_mode = ''
-    layer_content_caches = []
 
   [plugins.'io.containerd.snapshotter.v1.native']
     root_path = ''
@@ -236,6 +238,8 @@ imports = ['/etc/containerd/conf.d/*.toml']
     sync_remove = false
     slow_chown = false
     mount_options = []
+
+  [plugins.'io.containerd.tracing.processor.v1.otlp']
 
   [plugins.'io.containerd.transfer.v1.local']
     max_concurrent_downloads = 3
