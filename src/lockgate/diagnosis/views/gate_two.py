@@ -89,6 +89,11 @@ class NodeGate:
             return copied
         return {f.path: f.text for f in self.runtime.files}
 
+    def is_stale(self, refused: str) -> bool:
+        """Whether what the agent published is older than the kubelet's refusal of a handler that it calls loaded."""
+        copied = self._folder_files(("/etc/containerd/", "/var/lib/rancher/"))
+        return not copied and self.runtime is not None and refused in {h.name for h in self.runtime.handlers}
+
     @property
     def root(self) -> str:
         """The top-level configuration file among the known files, "" when it is not there."""

@@ -66,7 +66,8 @@ def _evidence(
         found.append(
             Evidence(object=gate.loaded.place, field=gate.loaded.field, value=", ".join(gate.loaded.names), note=note)
         )
-    return [*found, *_files(gate, handler), *_agent(gate)]
+    stale = said is not None and gate.is_stale(handler)
+    return [*found, *(() if stale else _files(gate, handler)), *_agent(gate)]
 
 
 def _files(gate: NodeGate, handler: str) -> list[Evidence]:
