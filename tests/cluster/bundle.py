@@ -5,6 +5,7 @@ nothing about pods and nodes, so that a bundle stays small.
 """
 
 import json
+import os
 import shutil
 import subprocess
 import tarfile
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.cluster.api import Api
+from tests.cluster.repository import REPOSITORY
 
 if TYPE_CHECKING:
     from tests.cluster.cluster import Cluster
@@ -70,6 +72,19 @@ def save(cluster: "Cluster", path: Path) -> Path:
         with tarfile.open(path, "w:gz") as tar:
             tar.add(Path(scratch) / name, name)
     return path
+
+
+def keep(cluster: "Cluster", name: str) -> str:
+    """Save a bundle of a failure and say where, in a line for the report.
+
+    The folder is `artifacts` in the repository, or what LOCKGATE_ARTIFACTS names. A cluster too broken to be read is
+    said, and does not hide the failure.
+    """
+    folder = Path(os.environ.get("LOCKGATE_ARTIFACTS") or REPOSITORY / "artifacts")
+    try:
+        return f"bundle kept: kubectl gpu why --from {save(cluster, folder / f'{name}.tgz')}"
+    except (OSError, RuntimeError, ValueError, KeyError) as error:
+        return f"no bundle could be kept: {error!r}"
 
 
 def _write(cluster: "Cluster", folder: Path) -> None:
@@ -128,7 +143,7 @@ def _node(node: "RunningNode", folder: Path) -> None:
             _text(target, source.read_text(errors="replace"))
     for name, command in _NODE_COMMANDS.items():
         _try(partial(node.exec, command), folder / name)
-    for program in ("kubelet", "containerd"):
+    for program in ("kubelet", "containerd", "kube-proxy"):
         _text(folder / f"{program}.txt", "".join(node.log(program).splitlines(keepends=True)[-_LOG_LINES:]))
 
 

@@ -34,11 +34,13 @@ class Cluster:
     """etcd, API server, controller manager, scheduler, and the nodes; ready when the block is entered.
 
     Ready means: every node says Ready and the default service account exists. When the block ends, however it ends,
-    nothing of the cluster stays on the machine.
+    nothing of the cluster stays on the machine. When it ends by an exception, a bundle of the cluster is kept first and
+    its path said on stderr (not with `keep_bundle` off).
     """
 
-    def __init__(self, nodes: Iterable[Node] = (Node("node-a"), Node("node-b"))) -> None:
+    def __init__(self, nodes: Iterable[Node] = (Node("node-a"), Node("node-b")), *, keep_bundle: bool = True) -> None:
         self._wanted = tuple(nodes)
+        self._keep_bundle = keep_bundle
         for node in self._wanted:
             check(node)
         self.nodes: dict[str, RunningNode] = {}
@@ -57,14 +59,21 @@ class Cluster:
         try:
             self._start(built)
             self.wait_for(self._usable, "every node Ready and the default service account", timeout=_READY_WITHIN)
-        except BaseException:
-            self.__exit__()
+        except BaseException as error:
+            self.__exit__(type(error))
             raise
         self.start_seconds = time.monotonic() - started
         print(f"cluster of {len(self.nodes)} nodes ready in {self.start_seconds:.1f} s", file=sys.stderr)
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, raised: type[BaseException] | None = None, *_: object) -> None:
+        try:
+            if self._keep_bundle and self.nodes and raised and issubclass(raised, Exception):
+                print(bundle.keep(self, self.folder.name), file=sys.stderr)
+        finally:
+            self._end()
+
+    def _end(self) -> None:
         assert self._keeper.stdin and self._keeper.stdout
         with contextlib.suppress(BrokenPipeError):  # what was buffered for a keeper that died
             self._keeper.stdin.close()

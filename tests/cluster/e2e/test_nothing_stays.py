@@ -80,7 +80,7 @@ def start(tmp_path: Path, started: list[subprocess.Popen[bytes]], then: str) -> 
         process = subprocess.Popen(
             [*command, "--override-ini=pythonpath=", str(tmp_path / "test_inner.py")],
             cwd=REPOSITORY,
-            env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+            env=os.environ | {"PYTHONPATH": str(REPOSITORY), "LOCKGATE_ARTIFACTS": str(tmp_path / "artifacts")},
             stdout=output,
             stderr=output,
             process_group=0,
@@ -174,6 +174,8 @@ def test_nothing_stays_after_a_failed_test(tmp_path: Path, run_pytest: list[subp
     go.touch()
     assert process.wait(60) == 1, (tmp_path / "output").read_text()
     assert_nothing_stays(before)
+    (bundle,) = (tmp_path / "artifacts").iterdir()
+    assert f"bundle kept: kubectl gpu why --from {bundle}" in (tmp_path / "output").read_text()
 
 
 def test_nothing_stays_after_ctrl_c(tmp_path: Path, run_pytest: list[subprocess.Popen[bytes]]) -> None:
