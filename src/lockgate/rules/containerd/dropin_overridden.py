@@ -19,6 +19,7 @@ from lockgate.model.facts import Events, Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 
+_TOOLKITS_DROPIN = "/99-nvidia.toml"  # NVIDIA's name, and ours
 _CODES = {
     Loss.TABLE_REPLACED: ("E02",),
     Loss.NAME_NOT_READ: ("E08",),
@@ -98,11 +99,30 @@ def _remedies(gate: NodeGate, lost: LostHandler) -> tuple[Remedy, ...]:
         return (
             Remedy(f"Correct {lost.winner.file if lost.winner else lost.defined.file} on {gate.name}", "", Risk.HIGH),
         )
+    if lost.defined.file.endswith(_TOOLKITS_DROPIN):
+        return _through_the_toolkit(gate, lost.winner.file)
     return (
         Remedy(
             f"Move the settings of {lost.winner.file} into {lost.defined.file} and remove that file; then restart "
             f"containerd and see that the runtime is there, on {gate.name} and on one node at a time",
             f"systemctl restart containerd && containerd config dump | grep 'runtimes.{lost.name}'",
+            Risk.HIGH,
+        ),
+    )
+
+
+def _through_the_toolkit(gate: NodeGate, winner: str) -> tuple[Remedy, ...]:
+    """The toolkit writes its drop-in anew when it starts, with a copy of what the other files say of the table."""
+    return (
+        Remedy(
+            f"On {gate.name}, move the settings of {winner} into the top-level file (/etc/containerd/config.toml) and "
+            f"remove {winner}",
+        ),
+        Remedy(
+            "Then let the toolkit copy them into its drop-in and restart containerd, one node at a time (edits of the "
+            "drop-in itself are overwritten)",
+            "kubectl delete pod -n gpu-operator -l app=nvidia-container-toolkit-daemonset --field-selector "
+            f"spec.nodeName={gate.name}",
             Risk.HIGH,
         ),
     )
