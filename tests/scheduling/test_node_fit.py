@@ -1,6 +1,6 @@
 """NodeResourcesFit: what is short, in the scheduler's words, and what eviction could not mend."""
 
-from lockgate.scheduling.node_fit import copies_that_fit, fits, room, rooms, shortages
+from lockgate.scheduling.node_fit import copies_that_fit, fits, holds_room, room, rooms, shortages
 from lockgate.scheduling.requests import pod_requests
 from tests.scheduling.build import node, pod
 
@@ -18,6 +18,12 @@ def test_finished_pods_hold_nothing_and_terminating_ones_still_do() -> None:
     pods = [pod(requests={GPU: 8}, status={"phase": phase}) for phase in ("Succeeded", "Failed")]
     assert room(node(), pods).headroom(GPU) == 8
     assert room(node(), [pod(requests={GPU: 8}, status={"phase": "Running"})]).headroom(GPU) == 0
+
+
+def test_only_bound_pods_that_are_not_finished_count_against_a_node() -> None:
+    assert holds_room(pod(nodeName="a", status={"phase": "Running"}))
+    assert not holds_room(pod(nodeName="a", status={"phase": "Failed"}))
+    assert not holds_room(pod())
 
 
 def test_a_resource_that_the_node_never_had_is_insufficient_and_eviction_cannot_help() -> None:

@@ -25,12 +25,12 @@ def test_a_sidecar_adds_to_the_containers_and_to_later_init_containers_only() ->
     asked = pod(
         requests={"cpu": "1"},
         initContainers=[
-            container({"cpu": "2"}),
+            container({"cpu": "1600m"}),
             container({"cpu": "500m"}, restartPolicy="Always"),
             container({"cpu": "1200m"}),
         ],
     )
-    assert pod_requests(asked) == {"cpu": 2000}  # first init 2; sidecar + second init 1.7; sidecar + app 1.5
+    assert pod_requests(asked) == {"cpu": 1700}  # first init 1.6; sidecar + second init 1.7; sidecar + app 1.5
 
 
 def test_overhead_of_the_runtime_class_is_added_last() -> None:

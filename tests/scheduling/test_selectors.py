@@ -39,6 +39,8 @@ def expression(key: str, operator: str, *values: str) -> dict[str, Any]:
         ("Exists", (), {"k": ""}, True),
         ("DoesNotExist", (), {"k": ""}, False),
         ("Gt", ("8",), {"k": "9"}, True),
+        ("Gt", ("8",), {"k": "8"}, False),
+        ("Lt", ("8",), {"k": "8"}, False),
         ("Gt", ("8",), {"k": "+09"}, True),
         ("Gt", ("8",), {"k": "9.5"}, False),
         ("Gt", ("8",), {}, False),

@@ -67,3 +67,8 @@ def test_a_generic_ephemeral_volume_has_a_claim_named_after_the_pod() -> None:
     assert placement.rejected.message == (
         'waiting for ephemeral volume controller to create the persistentvolumeclaim "train-scratch"'
     )
+
+
+def test_a_node_without_zone_labels_takes_volumes_of_any_zone() -> None:
+    known = storage([claim("data", "pv")], [volume("pv", {"topology.kubernetes.io/zone": "z1"})])
+    assert place(mounting("data"), scene([node("bare")], [], storage=known)).nodes_that_fit == ("bare",)
