@@ -39,6 +39,10 @@ e2e: $(STAMP)  ## the real cluster: needs root, Go and gcc; builds Kubernetes on
 	$(BIN)/python -m tests.cluster build
 	$(BIN)/python -m pytest -q -m e2e tests/cluster
 
+truth: $(STAMP)  ## compare the models with the real programs on fresh generated cases; needs root, Go and gcc
+	$(BIN)/python -m tests.cluster build
+	$(BIN)/python -m pytest -q -m truth tests
+
 cluster: $(STAMP)  ## a real two-node cluster with Lockgate in it, and a shell
 	$(BIN)/python -m tests.cluster shell --install
 
