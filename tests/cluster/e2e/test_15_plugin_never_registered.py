@@ -11,7 +11,7 @@ import pytest
 
 from tests.cluster import Cluster
 from tests.cluster.asking import why_live_and_saved
-from tests.cluster.e2e.conftest import get, gpus, wait_event, wait_gpus, wait_phase
+from tests.cluster.e2e.conftest import gpus, wait_event, wait_gpus, wait_phase
 from tests.cluster.install import NAMESPACE
 from tests.cluster.manifests import pod
 
@@ -74,7 +74,3 @@ def _plugin(cluster: Cluster, node: str) -> dict:  # type: ignore[type-arg]
     select = ("-l", "app=nvidia-device-plugin-daemonset", "--field-selector", f"spec.nodeName={node}")
     items = json.loads(cluster.kubectl("get", "pods", "-n", NAMESPACE, *select, "-o", "json"))["items"]
     return next(item for item in items if not item["metadata"].get("deletionTimestamp"))
-
-
-def test_its_state_object_says_so_too(cluster: Cluster) -> None:
-    assert get(cluster, "gpunodestates.lockgate.dev", "gpu-c")["status"]["devices"]["devices"]

@@ -8,7 +8,7 @@ import pytest
 
 from tests.cluster import Cluster
 from tests.cluster.asking import why_live_and_saved
-from tests.cluster.e2e.conftest import get, wait_event, wait_gpus, wait_phase
+from tests.cluster.e2e.conftest import NAMES, get, wait_event, wait_gpus, wait_phase
 from tests.cluster.images import PAUSE
 from tests.cluster.install import NAMESPACE
 from tests.cluster.manifests import deployment, pod, quota
@@ -137,6 +137,7 @@ def test_the_drop_in_trap(cluster: Cluster) -> None:
     try:
         cluster.apply(pod("trapped", gpus=1, on="gpu-b", runtimeClassName="nvidia"))
         wait_event(cluster, 'no runtime for "nvidia" is configured')
+        cluster.wait_for(lambda: trap.name in published_files(cluster, "gpu-b"), "the agent has seen the file")
         shown = ("zz-registry.toml", "99-nvidia.toml", "gpu-b")
         named(cluster, "pod/trapped", "dropin-trap", "containerd/dropin-overridden", *shown)
     finally:
@@ -144,6 +145,11 @@ def test_the_drop_in_trap(cluster: Cluster) -> None:
         node.supervisor.restart("containerd")
         node.wait_for_containerd()
     wait_phase(cluster, "trapped", "Running", timeout=90)
+
+
+def published_files(cluster: Cluster, node: str) -> str:
+    """The containerd files that the node's agent last published, as text to search in."""
+    return json.dumps(get(cluster, "gpunodestates.lockgate.dev", node)["status"]["runtime"]["files"])
 
 
 def test_an_unresolvable_cdi_device(cluster: Cluster) -> None:
@@ -210,5 +216,6 @@ def test_a_scheduling_gate_is_not_a_gpu_fault(cluster: Cluster) -> None:
 
 def test_the_operands_are_still_well_after_all_that(cluster: Cluster) -> None:
     pods = json.loads(cluster.kubectl("get", "pods", "-n", NAMESPACE, "-o", "json"))["items"]
+    pods = [p for p in pods if p["spec"]["nodeName"] in NAMES]
     unready = [p["metadata"]["name"] for p in pods if not all(c["ready"] for c in p["status"]["containerStatuses"])]
     assert unready == []

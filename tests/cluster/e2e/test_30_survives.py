@@ -35,10 +35,18 @@ SECOND = json.dumps(
 
 @pytest.mark.parametrize("node", NAMES)
 def test_the_plugin_registers_again_after_a_kubelet_restart(cluster: Cluster, node: str) -> None:
+    before = registrations(cluster, node)
     cluster.nodes[node].supervisor.restart("kubelet")
+    # The node object shows the old numbers meanwhile; a pod that comes before the plugin is refused for good.
+    cluster.wait_for(lambda: registrations(cluster, node) > before, f"{node}: the plugin registered again", timeout=90)
     wait_gpus(cluster, node, "2", "2", timeout=90)
     cluster.apply(pod("after", gpus=1, on=node, command=("nvidia-smi", "-L")))
     wait_phase(cluster, "after", "Succeeded", timeout=90)
+
+
+def registrations(cluster: Cluster, node: str) -> int:
+    """How often the node's kubelet has accepted a device plugin since the node began."""
+    return cluster.nodes[node].log("kubelet").count("Device plugin connected")
 
 
 def test_the_plugin_notices_that_its_socket_was_removed(cluster: Cluster) -> None:
