@@ -109,5 +109,5 @@ def test_a_writer_killed_at_any_point_leaves_the_old_content_or_the_new(tmp_path
         assert [entry.name for entry in path.parent.iterdir()] == (["config.toml"] if path.exists() else [])
         if ended.returncode == 0:
             break
-    assert len(outcomes) == 5, "four points of death, and then a life"
+    assert len(outcomes) == 8, "seven points of death, and then a life"
     assert outcomes[0] != outcomes[-1]

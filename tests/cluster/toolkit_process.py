@@ -26,6 +26,8 @@ ENVIRON = {
     "NVIDIA_DRIVER_ROOT": "/run/nvidia/driver",
     "DRIVER_ROOT_CTR_PATH": "/run/nvidia/driver",
 }
+Files = tuple[bytes | None, bytes | None]
+"""The top-level file and our drop-in; None where there is none."""
 
 
 class Toolkit:
@@ -35,22 +37,17 @@ class Toolkit:
         self.node = node
         self._environ = {**ENVIRON, **(environ or {})}
         path = os.pathsep.join((str(REPOSITORY / "src"), str(REPOSITORY)))
-        self._worker = subprocess.Popen(
-            [*inside(node.pid), "env", f"PYTHONPATH={path}", sys.executable, "-m", "tests.cluster.toolkit_worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=(node.folder / "log/toolkit.log").open("ab"),
-            text=True,
-            bufsize=1,
-        )
+        command = [*inside(node.pid), "env", f"PYTHONPATH={path}", sys.executable, "-m", "tests.cluster.toolkit_worker"]
+        with (node.folder / "log/toolkit.log").open("ab") as log:
+            self._worker = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, bufsize=1
+            )
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        assert self._worker.stdin
-        self._worker.stdin.close()
-        self._worker.wait()
+        self._worker.communicate()  # closes its input, which ends it
 
     def run(self, do: str, **fields: object) -> Ended:
         """One run of the agent, waited for; see `toolkit_worker.Run`."""
@@ -78,8 +75,8 @@ class Toolkit:
         """The names of the handlers that are loaded."""
         return set(self.loaded().containerd.runtimes)
 
-    def files(self) -> tuple[bytes | None, bytes | None]:
-        """The top-level file and our drop-in; None where there is none."""
+    def files(self) -> Files:
+        """What the node has of them now."""
         return _read(self.node.files / CONFIG), _read(self.node.files / DROP_IN)
 
     def leftovers(self) -> list[str]:

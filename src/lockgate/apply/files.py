@@ -38,10 +38,12 @@ def write_file(path: Path, content: bytes, *, mode: int = 0o644, checkpoint: Che
     descriptor, name = tempfile.mkstemp(prefix=PREFIX, suffix=".tmp", dir=target.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
+            checkpoint(f"while writing {target.name}")
             file.write(content)
             _take_over(file.fileno(), target, old, mode)
             checkpoint(f"before flushing {target.name}")
             file.flush()
+            checkpoint(f"while flushing {target.name}")
             os.fsync(file.fileno())
         checkpoint(f"before renaming {target.name}")
         os.rename(name, target)  # noqa: PTH104 - a descriptor's name, not a Path
@@ -51,6 +53,7 @@ def write_file(path: Path, content: bytes, *, mode: int = 0o644, checkpoint: Che
         raise
     checkpoint(f"after renaming {target.name}")
     _sync_directory(target.parent)
+    checkpoint(f"after writing {target.name}")
     return True
 
 
@@ -61,8 +64,9 @@ def remove_file(path: Path, *, checkpoint: Checkpoint = onward) -> bool:
         path.unlink()
     except FileNotFoundError:
         return False
-    checkpoint(f"after removing {path.name}")
+    checkpoint(f"while removing {path.name}")
     _sync_directory(path.parent)
+    checkpoint(f"after removing {path.name}")
     return True
 
 

@@ -25,11 +25,15 @@ class FileChange(msgspec.Struct, frozen=True):
 
 
 class Journal(msgspec.Struct, frozen=True):
-    """`open` changes are in progress; `failed` is the fingerprint of a node on which a change failed with `message`."""
+    """`open` changes are in progress; `failed` is the fingerprint of a node on which a change failed with `message`.
+
+    `stalls` counts changes in a row after which the runtime did not come back with its former files either.
+    """
 
     open: tuple[FileChange, ...] = ()
     failed: str = ""
     message: str = ""
+    stalls: int = 0
 
 
 def read_journal(path: Path) -> Journal:

@@ -53,16 +53,21 @@ async def restart(service: Service, *, checkpoint: Checkpoint = onward) -> Proce
     if service.mode == "systemd":
         await _systemctl(service)
     elif before is not None:
-        await _signal(service, before)
+        await _signal(service, before, checkpoint)
     checkpoint("while it is down")
-    after = await wait_for_server(service, before)
+    after = await wait_for_server(service, before, checkpoint=checkpoint)
     checkpoint("after restarting")
     return after
 
 
-async def wait_for_server(service: Service, other_than: Process | None) -> Process:
+async def wait_for_server(service: Service, other_than: Process | None, *, checkpoint: Checkpoint = onward) -> Process:
     """Wait until a process other than the given one serves the socket. Raises RestartError."""
-    after = await _until(lambda: _other(service, other_than), service.back_within)
+
+    def look() -> Process | None:
+        checkpoint("waiting for it to come back")
+        return _other(service, other_than)
+
+    after = await _until(look, service.back_within)
     if after is None:
         seconds = f"{service.back_within:.0f} s"
         raise RestartError(f"{service.name} has not come back within {seconds}: nobody serves {service.socket}")
@@ -81,7 +86,11 @@ def _server(service: Service) -> Process | None:
         return None
 
 
-async def _signal(service: Service, process: Process) -> None:
+async def _signal(service: Service, process: Process, checkpoint: Checkpoint) -> None:
+    def look() -> bool | None:
+        checkpoint("waiting for it to end")
+        return not is_running(process) or None
+
     _log.info("restarting %s: SIGHUP to process %d", service.name, process.pid)
     try:
         os.kill(process.pid, signal.SIGHUP)
@@ -89,7 +98,8 @@ async def _signal(service: Service, process: Process) -> None:
         return
     except PermissionError as error:
         raise RestartError(f"{service.name} (process {process.pid}) may not be signalled from here") from error
-    ended = await _until(lambda: not is_running(process) or None, service.ends_within)
+    checkpoint("after signalling")
+    ended = await _until(look, service.ends_within)
     if ended is None:
         raise RestartError(
             f"{service.name} (process {process.pid}) has not ended within {service.ends_within:.0f} s of SIGHUP"

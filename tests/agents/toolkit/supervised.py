@@ -119,7 +119,10 @@ from pathlib import Path
 from lockgate.agents.toolkit.change import configure, remove
 from tests.agents.toolkit.supervised import stand_in
 
-def at(point, left=[int(sys.argv[3])]):
+def at(point, left=[int(sys.argv[3])], before=[""]):
+    if point == before[0]:
+        return  # one more look while waiting
+    before[0] = point
     print(point, flush=True)
     left[0] -= 1
     if left[0] < 0:
@@ -131,7 +134,7 @@ asyncio.run({"configure": configure, "remove": remove}[sys.argv[2]](node, checkp
 
 
 def killed_at(runtime: Runtime, what: str, point: int) -> tuple[bool, list[str]]:
-    """Whether a run was killed at its n-th point, and the points that it reached."""
+    """Whether a run was killed at its n-th point, and the points that it reached; each wait is one point."""
     command = [sys.executable, "-c", _KILLED, str(runtime.root), what, str(point)]
     ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, cwd=Path(__file__).parents[3])
     assert ended.returncode in (0, -signal.SIGKILL)

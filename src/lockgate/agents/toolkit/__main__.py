@@ -11,6 +11,8 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
+import msgspec
+
 from lockgate.agents.driver_ready import read_driver_ready
 from lockgate.agents.node_state import Publisher
 from lockgate.agents.options import SettingsError
@@ -52,7 +54,7 @@ async def _run(settings: Settings) -> int:
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in _ENDING:
         loop.add_signal_handler(number, stop.set)
-    async with _publishing(settings.node) as publish:
+    async with _publishing(settings.node, settings.pod) as publish:
         agent = Agent(settings, publish)
         await agent.run(stop)
     failed = settings.no_daemon and agent.outcome.phase in (REFUSED, ROLLED_BACK)
@@ -76,14 +78,16 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 @asynccontextmanager
-async def _publishing(node: str) -> AsyncIterator[Publish]:
-    """Where states go: to GPUNodeState when the pod knows its node, else nowhere."""
+async def _publishing(node: str, pod: str) -> AsyncIterator[Publish]:
+    """Where states go, in the name of this pod: to GPUNodeState when it knows its node, else nowhere."""
     if not node:
         _log.warning("NODE_NAME is not set: the node's runtime state is not published")
         yield lambda runtime, cdi: None
         return
     async with Publisher(node=node, agent="toolkit") as publisher:
-        yield lambda runtime, cdi: publisher.publish(runtime=runtime, cdi=cdi)
+        yield lambda runtime, cdi: publisher.publish(
+            runtime=msgspec.structs.replace(runtime, pod=pod) if runtime else None, cdi=cdi
+        )
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from lockgate.agents.toolkit.change import CONFIGURED, UNREACHABLE, Node, Outcom
 from lockgate.agents.toolkit.report import cdi_state, runtime_state, spec_directories
 from lockgate.agents.toolkit.settings import Settings
 from lockgate.agents.toolkit.specs import SpecWriter, find_roots, remove_specs
+from lockgate.apply.files import Checkpoint, onward
 from lockgate.apply.service import Service
 from lockgate.host.cri import UnreachableError
 from lockgate.model.node_state import CDIState, RuntimeState
@@ -43,23 +44,29 @@ def node_of(settings: Settings) -> Node:
     )
 
 
-def _spec_writer(settings: Settings) -> SpecWriter | None:
+def _spec_writer(settings: Settings, checkpoint: Checkpoint) -> SpecWriter | None:
     """None where no specification is wanted."""
     if not (settings.cdi_enabled and settings.cdi_output_dir):
         return None
-    return SpecWriter(Path(settings.cdi_output_dir), find_roots(settings))
+    return SpecWriter(Path(settings.cdi_output_dir), find_roots(settings), checkpoint=checkpoint)
 
 
 class Agent:
-    """One toolkit. `run` ends when `stop` is set, after cleaning the node; `publish` gets every state seen."""
+    """One toolkit. `run` ends when `stop` is set, after cleaning the node; `publish` gets every state seen.
 
-    def __init__(self, settings: Settings, publish: Publish, *, look: float = LOOK) -> None:
+    `checkpoint` is told each point at which a crash is possible.
+    """
+
+    def __init__(
+        self, settings: Settings, publish: Publish, *, look: float = LOOK, checkpoint: Checkpoint = onward
+    ) -> None:
         self.settings = settings
         self.node = node_of(settings)
         self.outcome = Outcome(UNREACHABLE, "not configured yet")
         self._publish = publish
         self._look = look
-        self._specs = _spec_writer(settings)
+        self._checkpoint = checkpoint
+        self._specs = _spec_writer(settings, checkpoint)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="nvml")  # NVML wants one thread
         self._said = ""
 
@@ -85,12 +92,13 @@ class Agent:
         """Take everything of ours off the node."""
         if self._specs:
             await asyncio.get_running_loop().run_in_executor(self._thread, self._specs.close)
-            remove_specs(Path(self.settings.cdi_output_dir))
+            remove_specs(Path(self.settings.cdi_output_dir), checkpoint=self._checkpoint)
         if not self.settings.no_runtime_config:
             try:
-                outcome = await change.remove(self.node)
+                outcome = await change.remove(self.node, checkpoint=self._checkpoint)
             except UnreachableError as error:
                 outcome = Outcome(UNREACHABLE, str(error))
+            self.outcome = outcome
             _log.info("handlers removed from containerd: %s %s", outcome.phase, outcome.message)
 
     def _renew_specs(self) -> str:
@@ -99,7 +107,7 @@ class Agent:
 
     async def _configure(self) -> Outcome:
         try:
-            outcome = await change.configure(self.node)
+            outcome = await change.configure(self.node, checkpoint=self._checkpoint)
         except UnreachableError as error:
             outcome = Outcome(UNREACHABLE, str(error))
         level = logging.INFO if outcome.phase == CONFIGURED else logging.ERROR

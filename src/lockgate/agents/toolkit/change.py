@@ -1,8 +1,11 @@
 """One change of the node's containerd: simulate, write, restart, verify what was loaded, else put back what was there.
 
 The journal makes it safe to be killed anywhere: it is written before the first file and removed after the last check,
-and whoever starts next finishes the change or takes it back. A change that failed is not tried again until the node's
-files, its containerd or Lockgate itself are others.
+and whoever starts next finishes the change or takes it back.
+
+A change that containerd did not load is not tried again until the node's files, its containerd or Lockgate itself are
+others. One that could not be written (disk full, read-only, edited at that moment) restarted nothing, so it is tried
+again at every look; and so is, once, one after which containerd did not come back with its former files either.
 """
 
 import asyncio
@@ -38,6 +41,8 @@ REFUSED: Final = "Refused"
 ROLLED_BACK: Final = "RolledBack"
 UNREACHABLE: Final = "Unreachable"
 REMOVED: Final = "Removed"
+_UNKNOWN: Final = "unknown"  # the mark of a failed change before the node could be looked at
+_STALLS: Final = 2  # changes in a row after which a containerd that never came back is blamed on them
 _PAUSE: Final = 0.3  # seconds between questions to a containerd that starts
 
 
@@ -138,10 +143,10 @@ async def _release(node: Node, checkpoint: Checkpoint) -> Release:
     journal = read_journal(node.journal)
     if journal.open and not journal.failed:
         try:
-            await _settled(node)
+            await _settled(node, checkpoint)
         except _FailedError as error:
             _log.warning("a change was interrupted, and now %s: taking the change back", error)
-            journal = msgspec.structs.replace(journal, failed="unknown", message=f"the change was taken back: {error}")
+            journal = msgspec.structs.replace(journal, failed=_UNKNOWN, message=f"the change was taken back: {error}")
             write_journal(node.journal, journal, checkpoint=checkpoint)
     if journal.open and journal.failed:
         await _finish_taking_back(node, journal, checkpoint)
@@ -155,16 +160,21 @@ async def _finish_taking_back(node: Node, journal: Journal, checkpoint: Checkpoi
         await restart(node.service, checkpoint=checkpoint)
     except RestartError as error:
         raise UnreachableError(f"{journal.message}; but then {error}") from error
-    await _settled(node, UnreachableError)
-    release = await running_release(node.service.socket)
-    mark = fingerprint(node, read_node_files(node, release), release)
-    write_journal(node.journal, Journal(failed=mark, message=journal.message), checkpoint=checkpoint)
+    await _settled(node, checkpoint, UnreachableError)
+    mark = journal.failed
+    if mark == _UNKNOWN:
+        release = await running_release(node.service.socket)
+        mark = fingerprint(node, read_node_files(node, release), release)
+    if 0 < journal.stalls < _STALLS:
+        mark = ""  # it did not come back without our change either, so that was not the reason
+    write_journal(node.journal, Journal((), mark, journal.message, journal.stalls), checkpoint=checkpoint)
 
 
-async def _settled(node: Node, failure: type[Exception] = _FailedError) -> Loaded:
+async def _settled(node: Node, checkpoint: Checkpoint, failure: type[Exception] = _FailedError) -> Loaded:
     """What containerd has loaded, once it answers. Raises `failure` when it does not."""
     problem = ""
     for _ in range(max(1, int(node.settles_within / _PAUSE))):
+        checkpoint("waiting for it to answer")
         try:
             return await ask_loaded(node.service.socket)
         except UnreachableError as error:
@@ -213,7 +223,11 @@ def _bytes(content: File | None) -> bytes | None:
 async def _change(
     node: Node, release: Release, changes: tuple[FileChange, ...], expected: Effective, checkpoint: Checkpoint
 ) -> Outcome:
-    write_journal(node.journal, Journal(open=changes), checkpoint=checkpoint)
+    stalls = read_journal(node.journal).stalls
+    try:
+        write_journal(node.journal, Journal(open=changes, stalls=stalls), checkpoint=checkpoint)
+    except OSError as error:
+        return Outcome(REFUSED, f"nothing was changed, since the change could not be noted down first: {error}")
     restarted = False
     try:
         _begin(node, changes, checkpoint)
@@ -221,11 +235,11 @@ async def _change(
         if await restart(node.service, checkpoint=checkpoint) is None:
             write_journal(node.journal, Journal(), checkpoint=checkpoint)
             return Outcome(CONFIGURED, "written; restart mode is none, so containerd loads it when someone restarts it")
-        wrong = differences(await _settled(node), expected, node.wanted)
+        wrong = differences(await _settled(node, checkpoint), expected, node.wanted)
         if wrong:
             raise _FailedError("; ".join(wrong))
     except (OSError, EditedError, RestartError, _FailedError) as error:
-        return await _take_back(node, release, changes, str(error), restarted, checkpoint)
+        return await _take_back(node, release, Journal(changes, "", str(error), stalls), restarted, checkpoint)
     write_journal(node.journal, Journal(), checkpoint=checkpoint)
     return Outcome(CONFIGURED)
 
@@ -234,41 +248,50 @@ def _begin(node: Node, changes: tuple[FileChange, ...], checkpoint: Checkpoint) 
     for change in changes:
         if change.seen != change.after:
             _log.info("%s %s", "removing" if change.after is None else "writing", change.path)
-    for path in node.here.values():
+    for path in (*node.here.values(), node.journal):
         remove_leftovers(path.parent)
     apply_changes(changes, node.here, checkpoint=checkpoint)
 
 
-async def _take_back(
-    node: Node,
-    release: Release,
-    changes: tuple[FileChange, ...],
-    reason: str,
-    restarted: bool,
-    checkpoint: Checkpoint,
-) -> Outcome:
-    """Put back what was there, load it again, and remember that this did not work."""
-    _log.error("%s: putting back what was there", reason)
-    message = f"the change was taken back: {reason}"
+async def _take_back(node: Node, release: Release, change: Journal, restarted: bool, checkpoint: Checkpoint) -> Outcome:
+    """Put back what was there and, where the change was loaded, load that again and remember that this did not work.
+
+    `change` is the change and, as its message, why it is taken back.
+    """
+    _log.error("%s: putting back what was there", change.message)
+    message = f"the change was taken back: {change.message}"
     try:
-        foreign = take_back(changes, node.here, checkpoint=checkpoint)
+        foreign = take_back(change.open, node.here, checkpoint=checkpoint)
         message += "".join(f"; {path} was edited meanwhile and stays as it is" for path in foreign)
+        if not restarted:
+            write_journal(node.journal, Journal(), checkpoint=checkpoint)
+            return Outcome(ROLLED_BACK, f"{message}; it is tried again")
         mark = fingerprint(node, read_node_files(node, release), release)
-        if restarted:
-            # Open until the former configuration is loaded: the next start goes on from here.
-            write_journal(node.journal, Journal(changes, mark, message), checkpoint=checkpoint)
-            await restart(node.service, checkpoint=checkpoint)
-            await _settled(node)
+        # Open until the former configuration is loaded: the next start goes on from here.
+        failed = Journal(change.open, mark, message, change.stalls)
+        write_journal(node.journal, failed, checkpoint=checkpoint)
+        await _load_former(node, failed, checkpoint)
         write_journal(node.journal, Journal(failed=mark, message=message), checkpoint=checkpoint)
     except (OSError, RestartError, _FailedError) as error:
         return Outcome(UNREACHABLE, f"{message}; but then {error}")
     return Outcome(ROLLED_BACK, message)
 
 
+async def _load_former(node: Node, failed: Journal, checkpoint: Checkpoint) -> None:
+    """Restart with the former files, and note down when even that does not bring containerd back."""
+    try:
+        await restart(node.service, checkpoint=checkpoint)
+        await _settled(node, checkpoint)
+    except (RestartError, _FailedError):
+        write_journal(node.journal, msgspec.structs.replace(failed, stalls=failed.stalls + 1), checkpoint=checkpoint)
+        raise
+
+
 async def _refuse(node: Node, release: Release, refusal: Refusal, checkpoint: Checkpoint) -> Outcome:
     """Nothing sensible can be written. An interrupted change of ours is taken back first."""
     journal = read_journal(node.journal)
     if journal.open:
-        outcome = await _take_back(node, release, journal.open, refusal.message, True, checkpoint)
+        change = msgspec.structs.replace(journal, message=refusal.message)
+        outcome = await _take_back(node, release, change, True, checkpoint)
         return Outcome(REFUSED if outcome.phase == ROLLED_BACK else outcome.phase, outcome.message)
     return Outcome(REFUSED, refusal.message)

@@ -41,6 +41,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     install_dir: Path = Path("/usr/local/nvidia")
     pid_file: Path = Path("/run/nvidia/toolkit/toolkit.pid")
     node: str = ""
+    pod: str = ""
 
     @property
     def wanted(self) -> Wanted:
@@ -107,6 +108,7 @@ OPTIONS: Final = (
     _option("install_dir", "toolkit-install-dir root", "TOOLKIT_INSTALL_DIR ROOT", Path),
     _option("pid_file", "pid-file", "TOOLKIT_PID_FILE PID_FILE", _pid_file),
     _option("node", "", "NODE_NAME"),
+    _option("pod", "", "POD_NAME"),
 )
 
 

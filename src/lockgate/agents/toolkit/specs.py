@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from lockgate.agents.toolkit.settings import Settings
-from lockgate.apply.files import remove_file, write_file
+from lockgate.apply.files import Checkpoint, onward, remove_file, remove_leftovers, write_file
 from lockgate.cdi.build import Gpu, Place, gpu_spec, management_spec
 from lockgate.cdi.render import file_name, render_yaml
 from lockgate.cdi.spec import Spec
@@ -59,11 +59,13 @@ class NewDriverError(Exception):
 class SpecWriter:
     """Keeps the specifications in a folder up to date; all calls from one thread, as NVML wants."""
 
-    def __init__(self, folder: Path, roots: Roots) -> None:
+    def __init__(self, folder: Path, roots: Roots, *, checkpoint: Checkpoint = onward) -> None:
         self._folder = folder
+        self._checkpoint = checkpoint
         self._roots = roots
         self._nvml = Nvml(roots.driver)
         self._nodes: tuple[str, ...] = ()
+        remove_leftovers(folder)
 
     def renew(self) -> Written:
         """Look at driver and devices, and write what changed. What cannot be known now stays, with the problem told.
@@ -77,7 +79,7 @@ class SpecWriter:
             gpus = tuple(name_gpus(self._ask(nodes), read_mig_minors()))
             place = self._roots.place
             specs = (gpu_spec(driver, gpus, nodes, place), management_spec(driver, nodes, place))
-            changed = tuple(path for spec in specs for path in _write(self._folder, spec))
+            changed = tuple(path for spec in specs for path in _write(self._folder, spec, self._checkpoint))
         except (DriverNotFoundError, UnavailableError, OSError) as error:
             return Written(problem=f"CDI specifications are not renewed: {error}")
         missing = [spec.kind for spec in specs if not spec.devices]
@@ -97,10 +99,10 @@ class SpecWriter:
         self._nvml.close()
 
 
-def remove_specs(folder: Path) -> None:
+def remove_specs(folder: Path, *, checkpoint: Checkpoint = onward) -> None:
     """Remove the toolkit's own specifications."""
     for kind in KINDS:
-        if remove_file(folder / file_name(kind, "yaml")):
+        if remove_file(folder / file_name(kind, "yaml"), checkpoint=checkpoint):
             _log.info("removed the CDI specification of %s", kind)
 
 
@@ -123,9 +125,12 @@ def _capabilities(minor: int, mig: values.MigDevice, minors: dict[str, int]) -> 
             yield f"/dev/nvidia-caps/nvidia-cap{minors[name]}"
 
 
-def _write(folder: Path, spec: Spec) -> Iterator[Path]:
+def _write(folder: Path, spec: Spec, checkpoint: Checkpoint) -> Iterator[Path]:
     path = folder / file_name(spec.kind, "yaml")
-    changed = write_file(path, render_yaml(spec)) if spec.devices else remove_file(path)
+    if spec.devices:
+        changed = write_file(path, render_yaml(spec), checkpoint=checkpoint)
+    else:
+        changed = remove_file(path, checkpoint=checkpoint)
     if changed:
         _log.info("%s: %s", path, ", ".join(device.name for device in spec.devices) or "removed, there is no device")
         yield path
