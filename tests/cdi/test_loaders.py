@@ -3,6 +3,7 @@
 A container's file system holds nothing but the loader, a program that asks for a library by name, and the mounts.
 """
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from lockgate.cdi.build import Gpu, Place, gpu_spec
 from lockgate.host.driver_root import find
+from lockgate.lab.driver import build_driver_root
 
 PROGRAM = """
 #include <dlfcn.h>
@@ -19,8 +21,8 @@ int main(int count, char **words)
 {
     for (int i = 1; i < count; i++) {
         void *library = dlopen(words[i], RTLD_NOW);
-        int (*answer)(void) = library ? (int (*)(void))dlsym(library, "answer") : 0;
-        printf("%s\\n", answer && answer() == 42 ? "found" : dlerror());
+        int found = library && (dlsym(library, "answer") || dlsym(library, "cuInit") || dlsym(library, "nvmlInit_v2"));
+        printf("%s\\n", found ? "found" : dlerror());
     }
     return 0;
 }
@@ -45,6 +47,16 @@ def driver_root(tmp_path: Path) -> Path:
         flags = ["-shared", "-fPIC", "-nostdlib", f"-Wl,-soname,{name}.1"]
         subprocess.run(["gcc", *flags, "-o", output, source], check=True)
     return root
+
+
+@pytest.fixture
+def simulated_root(tmp_path: Path) -> Path:
+    """The libraries of the simulated driver, which are linked as NVIDIA's are: with glibc."""
+    if shutil.which("gcc") is None:
+        pytest.skip("needs gcc")
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lockgate"
+    build_driver_root(tmp_path / "simulated", cache)
+    return tmp_path / "simulated"
 
 
 def container(tmp_path: Path, driver_root: Path, compiler: str, loader: str) -> Path:
@@ -102,3 +114,10 @@ def test_which_folder_each_loader_needs(
         for name in NAMES:
             (root / other / name).unlink()
     assert ask(root) == ["found"] * len(NAMES)
+
+
+@pytest.mark.parametrize(("compiler", "loader"), [("gcc", GLIBC), ("musl-gcc", MUSL)], ids=["glibc", "musl"])
+def test_a_container_of_either_libc_loads_the_simulated_driver(
+    tmp_path: Path, simulated_root: Path, compiler: str, loader: str
+) -> None:
+    assert ask(container(tmp_path, simulated_root, compiler, loader)) == ["found"] * len(NAMES)

@@ -7,6 +7,7 @@ run/nvidia-persistenced where the simulator puts its socket.
 import fcntl
 import hashlib
 import os
+import platform
 import shutil
 import subprocess
 import tempfile
@@ -21,6 +22,9 @@ PROGRAM_FOLDER: Final = Path("usr/bin")
 SOCKET: Final = Path("run/nvidia-persistenced/socket")
 
 FLAGS: Final = ("-O2", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror", "-std=c11", "-pthread")
+# Thread-local variables by descriptor, as on other processors: else x86 needs glibc's loader by its name, and a
+# container of musl (Alpine) cannot load the library.
+_TLS: Final = ("-mtls-dialect=gnu2",) if platform.machine() == "x86_64" else ()
 
 
 class MissingCompilerError(Exception):
@@ -126,7 +130,7 @@ def _compile_into(folder: Path, cache: Path, driver_version: str, cuda_version: 
 
 
 def _key(driver_version: str, cuda_version: int) -> str:
-    digest = hashlib.sha256(f"{driver_version} {cuda_version} {FLAGS} {PRODUCTS}".encode())
+    digest = hashlib.sha256(f"{driver_version} {cuda_version} {FLAGS} {_TLS} {PRODUCTS}".encode())
     for source in sorted([*SOURCES.glob("*.c"), *SOURCES.glob("*.h")]):
         digest.update(source.name.encode() + b"\0" + source.read_bytes())
     return digest.hexdigest()[:16]
@@ -146,5 +150,5 @@ def compile_product(
     shared = ("-shared", f"-Wl,-soname,{product.name}") if product.library else ()
     defines = (f'-DDRIVER_VERSION="{driver_version}"', f"-DCUDA_VERSION={cuda_version}")
     sources = [str(SOURCES / source) for source in product.sources]
-    command = [gcc, *FLAGS, *defines, *extra, *shared, "-o", str(output), *sources, *product.link]
+    command = [gcc, *FLAGS, *_TLS, *defines, *extra, *shared, "-o", str(output), *sources, *product.link]
     subprocess.run(command, check=True, capture_output=True, text=True)
