@@ -17,6 +17,8 @@ VERBS = {
     "why": "say why a GPU pod or workload does not run, with evidence",
     "capacity": "show GPUs as the scheduler counts them: requested, headroom, locked",
     "fit": "say whether pods fit, where, and what would make room",
+    "lint": "say what is wrong with containerd's files and CDI specifications, and mend it",
+    "effective": "print the configuration that containerd really has, and where it comes from",
     "what-if": "think a drain, slices or a new node through; changes nothing",
 }
 _EXAMPLES = """examples:

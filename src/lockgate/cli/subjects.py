@@ -1,0 +1,162 @@
+"""What `lint` and `effective` look at: the flags that name it, and one subject a node or top-level file."""
+
+import argparse
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lockgate.cli.sources import FactsError
+
+if TYPE_CHECKING:
+    from lockgate.containerd.releases import Release
+    from lockgate.lint.subject import Subject
+    from lockgate.model.facts import Snapshot
+
+
+@dataclass(frozen=True)
+class Looked:
+    """A subject, and where the files that may be written lie on this machine, by their path on the node."""
+
+    subject: "Subject"
+    writable: dict[str, Path]
+
+
+def add_subject_arguments(parser: argparse.ArgumentParser) -> None:
+    """`--release`, `--node`, `--root`, and kubectl's flags for a cluster."""
+    parser.add_argument("--release", metavar="X.Y.Z", help="the containerd release; else it is found beside the files")
+    parser.add_argument("--node", metavar="NAME", help="the node of a bundle, or without PATH of the live cluster")
+    parser.add_argument("--root", metavar="DIR", help="the folder that stands for / of the node, to see what is there")
+    cluster = parser.add_argument_group("cluster")
+    cluster.add_argument("--context", help="the kubeconfig context to use")
+    cluster.add_argument("--kubeconfig", metavar="PATH", help="the kubeconfig file to use")
+    cluster.add_argument("--as", dest="as_user", metavar="USER", help="user to impersonate")
+    cluster.add_argument(
+        "--as-group", action="append", default=[], metavar="GROUP", help="group to impersonate; may be repeated"
+    )
+    cluster.add_argument("--request-timeout", default="30s", metavar="DURATION", help="for one request (default 30s)")
+
+
+def read_subjects(paths: list[str], options: argparse.Namespace) -> list[Looked]:
+    """Everything that was named; raises FactsError."""
+    from lockgate.collect.errors import InputError
+
+    try:
+        release = _release(options.release)
+        if not paths:
+            return _live(options, release)
+        bundles = [path for path in paths if _is_bundle(path)]
+        found = [one for path in bundles for one in _bundle(path, options.node, release)]
+        return found + _trees([path for path in paths if path not in bundles], options, release)
+    except InputError as error:
+        raise FactsError(str(error), 2) from None
+
+
+def _release(text: str | None) -> "Release | None":
+    from lockgate.containerd.releases import Release
+
+    if text is None:
+        return None
+    try:
+        release = Release.parse(text)
+        release.family  # noqa: B018 - raises for a release older than any that is known
+    except ValueError as error:
+        raise FactsError(f"--release: {error}", 2) from None
+    return release
+
+
+def _is_bundle(path: str) -> bool:
+    from lockgate.collect.node_files import is_bundle
+
+    return Path(path).exists() and is_bundle(Path(path))
+
+
+def _trees(paths: list[str], options: argparse.Namespace, release: "Release | None") -> list[Looked]:
+    from lockgate.collect.node_files import node_trees, presence
+    from lockgate.lint.asked_paths import asked_paths
+    from lockgate.lint.subject import Subject
+
+    if options.node and paths:
+        raise FactsError(f"--node {options.node}: {paths[0]} is no bundle with nodes/<node>/", 2)
+    found = []
+    for tree in node_trees(paths, release, options.root):
+        subject = Subject(tree.files, tree.root, release or _parsed(tree.version), shown=tree.places)
+        there = presence(tree, asked_paths(subject))
+        writable = {path: Path(tree.places[path]) for path in tree.writable}
+        found.append(Looked(replace(subject, presence=there), writable))
+    return found
+
+
+def _parsed(text: str) -> "Release | None":
+    from lockgate.containerd.releases import Release
+
+    try:
+        release = Release.parse(text)
+        release.family  # noqa: B018
+    except ValueError:
+        return None
+    return release
+
+
+# --- nodes of a bundle or of the cluster
+
+
+def _bundle(path: str, node: str | None, release: "Release | None") -> list[Looked]:
+    import sys
+
+    from lockgate.collect.offline import from_path
+
+    found = _subjects(from_path(path, sys.stdin.buffer), release)
+    names = [subject.name for subject in found]
+    if node is not None and node not in names:
+        raise FactsError(f"{path}: holds no files of node {node} (there is: {', '.join(names) or 'none'})", 2)
+    if not found:
+        raise FactsError(f"{path}: holds no containerd or CDI files of any node (nodes/<node>/etc/...)", 2)
+    return [Looked(subject, {}) for subject in found if node in (None, subject.name)]
+
+
+def _live(options: argparse.Namespace, release: "Release | None") -> list[Looked]:
+    from lockgate.collect.live import Access
+    from lockgate.collect.live_node import from_node
+    from lockgate.kube.errors import ApiError, Unreachable
+    from lockgate.model.facts import Missing
+
+    if not options.node:
+        raise FactsError("give a PATH, or --node NAME for a node of the live cluster", 2)
+    access = Access(
+        kubeconfig=options.kubeconfig,
+        context=options.context,
+        as_user=options.as_user,
+        as_groups=tuple(options.as_group),
+        request_timeout=options.request_timeout,
+    )
+    try:
+        snapshot = from_node(access, options.node)
+    except (ApiError, Unreachable) as error:
+        raise FactsError(str(error), 1) from None
+    states = snapshot.node_states
+    if isinstance(states, Missing):
+        raise FactsError(f"node {options.node}: {states.reason}; needed is {states.how}", 1)
+    found = _subjects(snapshot, release)
+    if not found:
+        text = "the toolkit agent has not published its containerd files (gpunodestates), or they were too long"
+        raise FactsError(f"node {options.node}: {text}", 2)
+    return [Looked(subject, {}) for subject in found]
+
+
+def _subjects(snapshot: "Snapshot", release: "Release | None") -> list["Subject"]:
+    """A subject for each node of which files are known."""
+    from lockgate.diagnosis.views.gate_two import gate_two
+    from lockgate.lint.subject import Subject
+    from lockgate.model.facts import Missing
+
+    gates = gate_two(snapshot.nodes, snapshot.node_states, snapshot.node_files)
+    folders = {} if isinstance(snapshot.node_files, Missing) else {f.node: f for f in snapshot.node_files}
+    states = () if isinstance(snapshot.node_states, Missing) else snapshot.node_states
+    found = []
+    for name in sorted({*folders, *(state.name for state in states)}):
+        gate = gates.on(name)
+        copied = folders[name].files if name in folders else {}
+        specs = {path: text for path, text in copied.items() if "/cdi/" in path}
+        if gate.root or specs:
+            found.append(Subject({**gate.files, **specs}, gate.root, release or gate.release, name))
+    return found

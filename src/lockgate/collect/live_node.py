@@ -1,0 +1,34 @@
+"""What the cluster says of one node's runtime: the Node and what its agents published. Two reads, nothing else."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from lockgate.collect.live import Access, parse_timeout
+from lockgate.collect.reader import Reader
+from lockgate.kube import resources as kinds
+from lockgate.kube.api import Api
+from lockgate.model.facts import Missing, Snapshot
+
+
+def from_node(access: Access, name: str) -> Snapshot:
+    """The node and its GPUNodeState; what may not be read is Missing. Raises `kube.errors.Unreachable`."""
+    return asyncio.run(_read(access, name))
+
+
+async def _read(access: Access, name: str) -> Snapshot:
+    api = Api.connect(
+        kubeconfig=Path(access.kubeconfig) if access.kubeconfig else None,
+        context=access.context,
+        as_user=access.as_user,
+        as_groups=access.as_groups,
+        timeout=parse_timeout(access.request_timeout),
+    )
+    async with api:
+        reader = Reader(api)
+        node, state = await asyncio.gather(reader.get(kinds.NODES, name), reader.get(kinds.GPUNODESTATES, name))
+    return Snapshot(nodes=_section(node), node_states=_section(state))
+
+
+def _section(found: Any) -> Any:
+    return found if isinstance(found, Missing) else () if found is None else (found,)

@@ -1,0 +1,1 @@
+"""Lint rules for CDI specifications."""

@@ -1,0 +1,108 @@
+"""Runs the rules over a subject, sorts out what is suppressed, and offers only fixes that proved to heal."""
+
+from collections.abc import Sequence
+
+from lockgate.lint.heal import healing
+from lockgate.lint.problems import Seen, problems
+from lockgate.lint.report import Line, LintFinding, LintReport, Suppressed
+from lockgate.lint.rule import LintRule, Mark
+from lockgate.lint.subject import Subject
+from lockgate.lint.suppress import WITHOUT_REASON, Ignore, reason_for, unreasoned
+from lockgate.model.finding import NotChecked, Severity
+
+_HOW = "give --release, or put the output of `containerd --version` into containerd-version.txt beside the files"
+
+
+def lint(subject: Subject, rules: Sequence[LintRule], ignores: Sequence[Ignore] = ()) -> LintReport:
+    """What the rules find; a fix is named only when a simulation showed that it heals and changes nothing else."""
+    findings, suppressed = [], []
+    for seen in problems(subject, rules):
+        finding = _finding(subject, seen, rules)
+        reason = reason_for(subject, seen, ignores)
+        if reason is None:
+            findings.append(finding)
+        else:
+            suppressed.append(Suppressed(finding, reason))
+    findings += [_without_reason(subject, mark) for mark in unreasoned(subject)]
+    return LintReport(
+        findings=tuple(sorted(findings, key=_order)),
+        suppressed=tuple(suppressed),
+        not_checked=_not_checked(subject),
+        linted=tuple(sorted(subject.show(path) for path in subject.files)),
+    )
+
+
+def fix_all(
+    subject: Subject, rules: Sequence[LintRule], writable: frozenset[str], ignores: Sequence[Ignore] = ()
+) -> dict[str, str]:
+    """The new texts of the files that change once every offered fix is written, one by one; only `writable` ones."""
+    current = subject
+    for _ in range(100):  # each turn heals one finding
+        edits = _next_edits(current, rules, writable, ignores)
+        if edits is None:
+            break
+        current = current.edited(edits)
+    return {path: current.text(path) for path in current.files if current.files[path] != subject.files.get(path)}
+
+
+def _next_edits(
+    subject: Subject, rules: Sequence[LintRule], writable: frozenset[str], ignores: Sequence[Ignore]
+) -> dict[str, str] | None:
+    for seen in problems(subject, rules):
+        if reason_for(subject, seen, ignores) is None:
+            fix = healing(subject, seen, rules, writable)
+            if fix is not None:
+                return dict(fix.files)
+    return None
+
+
+def _finding(subject: Subject, seen: Seen, rules: Sequence[LintRule]) -> LintFinding:
+    rule, problem = seen
+    fix = healing(subject, seen, rules)
+    return LintFinding(
+        id=rule.id,
+        codes=rule.codes if problem.codes is None else problem.codes,
+        title=problem.title or rule.title,
+        severity=problem.severity or rule.severity,
+        node=subject.name,
+        summary=problem.summary,
+        lines=tuple(line_of(subject, mark) for mark in problem.marks),
+        help=problem.help,
+        fix=fix.text if fix else "",
+        key=problem.key,
+    )
+
+
+def line_of(subject: Subject, mark: Mark) -> Line:
+    """A mark with the text of its line, and the columns that are underlined."""
+    text = subject.line(mark.file, mark.line)
+    at = text.find(mark.needle) if mark.needle else -1
+    if at >= 0:
+        return Line(subject.show(mark.file), mark.line, at + 1, at + 1 + len(mark.needle), text, mark.note)
+    start = len(text) - len(text.lstrip())
+    return Line(subject.show(mark.file), mark.line, start + 1, max(len(text.rstrip()), start) + 1, text, mark.note)
+
+
+def _without_reason(subject: Subject, mark: Mark) -> LintFinding:
+    return LintFinding(
+        id=WITHOUT_REASON,
+        codes=(),
+        title="A finding is ignored without a reason",
+        severity=Severity.WARNING,
+        node=subject.name,
+        summary="the comment has no effect until it says why: # lockgate: ignore <id> -- <reason>",
+        lines=(line_of(subject, mark),),
+        key=f"{mark.file}:{mark.line}",
+    )
+
+
+def _order(finding: LintFinding) -> tuple[int, str, str, int]:
+    first = finding.lines[0] if finding.lines else None
+    return -finding.severity.rank, finding.id, first.file if first else "", first.line if first else 0
+
+
+def _not_checked(subject: Subject) -> tuple[NotChecked, ...]:
+    if subject.root and subject.release is None:
+        where = f" of {subject.name}" if subject.name else ""
+        return (NotChecked("containerd", f"the containerd release{where} is not known", _HOW),)
+    return ()

@@ -1,0 +1,19 @@
+"""Subjects for lint cases: a case names files by their path on the node, a release, and what else the node has."""
+
+from typing import Any
+
+from lockgate.containerd.releases import Release
+from lockgate.lint.subject import Subject
+
+TOP_LEVEL = "/etc/containerd/config.toml"
+
+
+def subject(case: dict[str, Any], release: str | None) -> Subject:
+    """One node as a case describes it, with one release."""
+    files = case["files"]
+    return Subject(
+        files,
+        TOP_LEVEL if TOP_LEVEL in files else "",
+        Release.parse(release) if release else None,
+        presence=case.get("node_has", {}),
+    )
