@@ -115,7 +115,8 @@ def _terminal() -> dict[str, str]:
     [
         ((), "usage"),
         (("wyh", "x"), 'did you mean "why"?'),
-        (("why",), "TARGET"),
+        (("why", "operand/plugn", "--from", str(BUNDLES / "healthy.tgz")), "there is: "),
+        (("why", "node/nod-a", "--from", str(BUNDLES / "healthy.tgz")), "did you mean node-a"),
         (("why", "x", "-o", "xml"), "invalid choice"),
         (("why", "deplyo/x", "--from", "."), 'did you mean "deploy"?'),
         (("why", "trian", "--from", str(BUNDLES / "healthy.tgz")), "did you mean train?"),

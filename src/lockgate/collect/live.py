@@ -68,14 +68,19 @@ def parse_timeout(text: str) -> float:
     return seconds or 24 * 3600.0
 
 
-async def _from_cluster(access: Access, kind: str, name: str, namespace: str) -> Snapshot:
-    api = Api.connect(
+def connect(access: Access) -> Api:
+    """A door to the cluster; raises `kube.errors.Unreachable` where the configuration names none."""
+    return Api.connect(
         kubeconfig=Path(access.kubeconfig) if access.kubeconfig else None,
         context=access.context,
         as_user=access.as_user,
         as_groups=access.as_groups,
         timeout=parse_timeout(access.request_timeout),
     )
+
+
+async def _from_cluster(access: Access, kind: str, name: str, namespace: str) -> Snapshot:
+    api = connect(access)
     async with api:
         return await _Look(api, namespace or api.namespace or "default").at(kind, name)
 
@@ -116,9 +121,9 @@ class _Look:
             self._read.list(kinds.PODS, self._namespace),
             self._read.list(kinds.RESOURCEQUOTAS, self._namespace),
         )
-        found = {"namespace_pods": pods, "resource_quotas": quotas, section: (_kinded(workload, kind),)}
+        found = {"namespace_pods": pods, "resource_quotas": quotas, section: (kinded(workload, kind),)}
         if kind == "Deployment":
-            found["replica_sets"] = sets if isinstance(sets, Missing) else tuple(_kinded(s, "ReplicaSet") for s in sets)
+            found["replica_sets"] = sets if isinstance(sets, Missing) else tuple(kinded(s, "ReplicaSet") for s in sets)
         owners = [workload.name, *(s.name for s in _owned(found.get("replica_sets", ()), {workload.name}))]
         own = _owned(pods, set(owners))
         return {**found, "events": await self._events([*owners, *(pod.name for pod in own)])}, own
@@ -197,7 +202,7 @@ def _offers_gpus(node: Node) -> bool:
     return any(names.is_gpu_resource(name) and count != "0" for name, count in node.status.allocatable.items())
 
 
-def _kinded(found: Any, kind: str) -> Any:
+def kinded(found: Any, kind: str) -> Any:
     """API lists leave the kind of their items out."""
     return msgspec.structs.replace(found, kind=kind) if isinstance(found, Workload) else found
 

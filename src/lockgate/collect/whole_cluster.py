@@ -2,10 +2,9 @@
 
 import asyncio
 import datetime as dt
-from pathlib import Path
 from typing import Any, Final
 
-from lockgate.collect.live import Access, parse_timeout
+from lockgate.collect.live import Access, connect
 from lockgate.kube import resources as kinds
 from lockgate.kube.api import Api
 from lockgate.kube.errors import Forbidden, NotFound
@@ -23,13 +22,7 @@ def from_whole_cluster(access: Access) -> Snapshot:
 
 
 async def _read(access: Access) -> Snapshot:
-    api = Api.connect(
-        kubeconfig=Path(access.kubeconfig) if access.kubeconfig else None,
-        context=access.context,
-        as_user=access.as_user,
-        as_groups=access.as_groups,
-        timeout=parse_timeout(access.request_timeout),
-    )
+    api = connect(access)
     async with api:
         nodes, pods, namespaces, states = await asyncio.gather(
             _list(api, kinds.NODES),

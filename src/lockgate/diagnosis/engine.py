@@ -1,16 +1,24 @@
 """`diagnose(snapshot, target, rules)`: run the rules that speak about where the target is, and order what they say."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import msgspec
 
+from lockgate.diagnosis.operand_names import short_name
 from lockgate.diagnosis.order import in_order
 from lockgate.diagnosis.rule import Failed, Outcome, Passed, Rule, Skipped
-from lockgate.diagnosis.subject import Facts, Subject, subjects
-from lockgate.diagnosis.target import Target, find
+from lockgate.diagnosis.scope import scope
+from lockgate.diagnosis.seen import MOST_NODES
+from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.subject import Facts, Subject
+from lockgate.diagnosis.target import CLUSTER, WIDE, Target
 from lockgate.diagnosis.verdict import conclude
 from lockgate.model.facts import Missing, Snapshot
-from lockgate.model.finding import Diagnosis, Finding, NotChecked, RuledOut, TargetRef
+from lockgate.model.finding import Diagnosis, Finding, NotChecked, RuledOut, Severity, TargetRef
+
+# Objects of which many may have the same fault at once.
+_MANY = ("pod", "node", "daemonset")
 
 
 class Answers(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,38 +31,47 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def diagnose(snapshot: Snapshot, target: Target, rules: Iterable[Rule]) -> Diagnosis:
-    """Why the target does not run, or that nothing is wrong with it.
+    """Why the target does not run, or that nothing is wrong with it; for the cluster what is wrong, worst first.
 
     The same facts give the same answer, in the same order. Raises `target.TargetMissingError` when the target is not
     among the facts; anything else that is lacking ends in `not_checked`.
     """
     rules = tuple(rules)
-    found = find(snapshot, target)
-    about = subjects(found)
-    answers = [ask(snapshot, subject, rules) for subject in about]
+    found = scope(snapshot, target)
+    about, shared = found.about, dict[str, Any]()
+    answers = [ask(snapshot, subject, rules, shared, _called(target, subject)) for subject in about]
     reach = {f: n for a in answers for f, n in a.reach.items()}
     findings = in_order(_merged(answers), rules, reach)
     not_checked = _distinct(n for a in answers for n in a.not_checked)
-    verdict, headline = conclude(found.target, about, findings, not_checked)
+    verdict, headline = conclude(found, findings, not_checked)
     return Diagnosis(
         target=TargetRef(found.target.kind, found.target.name, found.target.namespace),
         verdict=verdict,
         headline=headline,
         findings=findings,
-        ruled_out=_still_out(answers, findings),
+        # What one node or pod rules out says nothing of the others.
+        ruled_out=() if target.kind == CLUSTER else _still_out(answers, findings),
         not_checked=not_checked,
         next=next((f.remedy for f in findings if f.remedy), ()),
     )
 
 
-def ask(snapshot: Snapshot, subject: Subject, rules: Iterable[Rule]) -> Answers:
-    """Every rule's word about one subject; fallback rules come last, and only if nothing else failed."""
-    facts = Facts(snapshot, subject)
+def ask(
+    snapshot: Snapshot,
+    subject: Subject,
+    rules: Iterable[Rule],
+    shared: dict[str, Any] | None = None,
+    affected: str = "",
+) -> Answers:
+    """Every rule's word about one subject, which its findings call `affected`.
+
+    Fallback rules come last, and only if nothing else failed.
+    """
+    facts = Facts(snapshot, subject, shared)
     asked = [r for r in rules if applies(r, subject)]
     outcomes = [(r, outcome(r, facts)) for r in asked if not r.fallback]
     if not any(isinstance(o, Failed) for _, o in outcomes):
         outcomes += [(r, outcome(r, facts)) for r in asked if r.fallback]
-    affected = subject.pod.name if subject.pod and subject.workload else ""
     return Answers(
         findings=tuple(_finding(r, o, affected) for r, o in outcomes if isinstance(o, Failed)),
         ruled_out=tuple(RuledOut(r.id, o.reason) for r, o in outcomes if isinstance(o, Passed)),
@@ -91,15 +108,53 @@ def _finding(rule: Rule, failed: Failed, affected: str) -> Finding:
     )
 
 
+def _called(target: Target, subject: Subject) -> str:
+    """How a subject is named beside others that have the same fault; "" where it is the very thing asked about."""
+    if subject.operand is not None:
+        return short_name(subject.operand) or subject.operand.name
+    if subject.node is not None:
+        return subject.node.name
+    if subject.stage is Stage.CLUSTER:
+        return ""
+    if target.kind in WIDE:
+        named = subject.pod or subject.workload
+        return f"{named.namespace}/{named.name}" if named else ""
+    return subject.pod.name if subject.pod and subject.workload else ""
+
+
 def _merged(answers: list[Answers]) -> list[Finding]:
     """One finding a cause: the same rule about the same object, or about each of several pods, is said once."""
-    by_cause: dict[tuple[str, str], Finding] = {}
+    by_cause: dict[tuple[str, ...], Finding] = {}
     for finding in (f for a in answers for f in a.findings):
-        key = (finding.id, "pod" if finding.about.startswith("pod/") else finding.about)
+        key = _cause(finding)
         earlier = by_cause.get(key)
-        affects = (*(earlier.affects if earlier else ()), *finding.affects)
-        by_cause[key] = msgspec.structs.replace(earlier or finding, affects=tuple(dict.fromkeys(affects)))
-    return list(by_cause.values())
+        by_cause[key] = finding if earlier is None else _joined(earlier, finding)
+    return _told_once(list(by_cause.values()))
+
+
+def _cause(finding: Finding) -> tuple[str, ...]:
+    """What makes two findings the same; nodes with the same fault are told together, whatever their names."""
+    kind = finding.about.partition("/")[0]
+    return (finding.id, kind, *finding.codes) if kind in _MANY else (finding.id, finding.about)
+
+
+def _told_once(findings: list[Finding]) -> list[Finding]:
+    """Without what a node says of itself where a pod's finding of the same rule has named the node already."""
+    pods = [f for f in findings if f.severity is Severity.BLOCKER and f.about == "nodes"]
+    told = {(f.id, e.object.removeprefix("node/")) for f in pods for e in f.evidence if e.object.startswith("node/")}
+
+    def is_new(finding: Finding) -> bool:
+        return finding in pods or not finding.affects or any((finding.id, name) not in told for name in finding.affects)
+
+    return [f for f in findings if is_new(f)]
+
+
+def _joined(earlier: Finding, later: Finding) -> Finding:
+    affects = tuple(dict.fromkeys((*earlier.affects, *later.affects)))
+    room = later.about != earlier.about and earlier.about.startswith("node/") and len(affects) <= MOST_NODES
+    evidence = (*earlier.evidence, *later.evidence) if room else earlier.evidence
+    worse = later if later.severity.rank > earlier.severity.rank else earlier
+    return msgspec.structs.replace(worse, affects=affects, evidence=tuple(dict.fromkeys(evidence)))
 
 
 def _distinct(items: Iterable[NotChecked]) -> tuple[NotChecked, ...]:

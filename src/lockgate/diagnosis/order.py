@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from lockgate.diagnosis.rule import Rule
-from lockgate.model.finding import Finding
+from lockgate.model.finding import Finding, Severity
 
 
 def in_order(
@@ -20,7 +20,15 @@ def in_order(
         if finding not in ordered:  # left over only where rules mute each other in a circle
             parents[finding.id] = ""
             _place(finding, ranked, parents, ordered)
-    return tuple(msgspec.structs.replace(f, follows=parents[f.id]) for f in ordered)
+    return tuple(
+        msgspec.structs.replace(f, follows=parents[f.id], severity=_worst(f, ordered, parents)) for f in ordered
+    )
+
+
+def _worst(finding: Finding, among: Sequence[Finding], parents: Mapping[str, str]) -> Severity:
+    """A cause is at least as bad as what follows from it."""
+    below = [_worst(f, among, parents) for f in among if parents[f.id] == finding.id]
+    return max((finding.severity, *below), key=lambda s: s.rank)
 
 
 def _rank(finding: Finding, reach: int) -> tuple[int, int, str, str]:

@@ -1,4 +1,4 @@
-"""How far a pod has come on its way through the two gates: each rule speaks about one or a few of these stages."""
+"""How far a pod has come on its way through the two gates, or what else is asked about: rules speak about stages."""
 
 import enum
 
@@ -10,7 +10,7 @@ _CRASH = "CrashLoopBackOff"
 
 
 class Stage(enum.StrEnum):
-    """Where a workload's pod is."""
+    """Where a workload's pod is; the last three are for what is no workload."""
 
     NO_POD = "no-pod"  # its controller wants it, it does not exist
     SCHEDULING = "scheduling"  # no node yet: gate 1
@@ -20,6 +20,9 @@ class Stage(enum.StrEnum):
     FAILED = "failed"  # its containers ended badly, or crash again and again
     SUCCEEDED = "succeeded"
     TERMINATING = "terminating"
+    NODE = "node"  # a node, seen as a pod would see it that asks for its GPUs
+    OPERAND = "operand"  # an operand's DaemonSet
+    CLUSTER = "cluster"  # what belongs to no single node or pod
 
 
 def stage_of(pod: Pod) -> Stage:

@@ -1,6 +1,7 @@
-"""One thing that rules are asked about (a pod, or a workload that lacks pods) and the facts as its rules see them."""
+"""One thing that rules are asked about (a pod, a workload that lacks pods, a node, ...) and the facts for them."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -9,21 +10,27 @@ from lockgate.diagnosis.rule import Need, needs_of
 from lockgate.diagnosis.stage import Stage, is_ready, stage_of
 from lockgate.diagnosis.target import Found
 from lockgate.diagnosis.views import VIEWS
-from lockgate.diagnosis.views.gate_one import gpu_asked
+from lockgate.diagnosis.views.gate_one import GateOne, gpu_asked
 from lockgate.model.facts import SECTIONS, Missing, Snapshot
-from lockgate.model.objects import Pod, Workload
+from lockgate.model.objects import DaemonSet, Node, Pod, Workload
 
 # A workload's pods are usually sick in the same way; this many of them are looked at.
 _MOST_PODS = 20
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):
-    """What a rule is asked about, and at which stage it is; `pod` is None where the workload lacks one."""
+    """What a rule is asked about, and at which stage it is; `pod` is None where the workload lacks one.
+
+    At the stages of a node and of the cluster `pod` is a probe (see `probe`), and `gate` its own gate 1.
+    """
 
     stage: Stage
-    pod: Pod | None
-    workload: Workload | None
-    controllers: tuple[Workload, ...]
+    pod: Pod | None = None
+    workload: Workload | None = None
+    controllers: tuple[Workload, ...] = ()
+    node: Node | None = None
+    operand: DaemonSet | None = None
+    gate: GateOne | None = None
 
     @property
     def asks_gpu(self) -> bool:
@@ -72,22 +79,34 @@ def _subject(found: Found, stage: Stage, pod: Pod | None) -> Subject:
 
 
 class Facts:
-    """The facts as the rules of one subject see them: sections, the subject's parts, and views, each made once."""
+    """The facts as the rules of one subject see them: sections, the subject's parts, and views, each made once.
 
-    def __init__(self, snapshot: Snapshot, subject: Subject) -> None:
+    `shared` keeps what is the same for every subject of a snapshot (sections, and views of sections alone).
+    """
+
+    def __init__(self, snapshot: Snapshot, subject: Subject, shared: dict[str, Any] | None = None) -> None:
         self._snapshot = snapshot
+        self._shared = {} if shared is None else shared
         self._known: dict[str, Any] = {
             "pod": subject.pod or Missing("there is no pod"),
             "workload": subject.workload or Missing("the target is a bare pod"),
             "controllers": subject.controllers,
             "snapshot": snapshot,
+            "stage": subject.stage,
+            "node": subject.node or Missing("no node is asked about"),
+            "operand": subject.operand or Missing("no operand is asked about"),
         }
+        if subject.gate is not None:
+            self._known["gate_one"] = subject.gate
 
     def get(self, name: str) -> Any:
         """A fact by its name, or Missing; a name that nobody knows is a bug of the rule."""
-        if name not in self._known:
-            self._known[name] = self._section(name) if name in SECTIONS else self._view(VIEWS[name])
-        return self._known[name]
+        if name in self._known:
+            return self._known[name]
+        known = self._shared if _is_shared(name) else self._known
+        if name not in known:
+            known[name] = self._section(name) if name in SECTIONS else self._view(VIEWS[name])
+        return known[name]
 
     def arguments(self, needs: tuple[Need, ...]) -> dict[str, Any] | Missing:
         """The arguments that a rule or view needs, or the first Missing that it cannot do without."""
@@ -103,3 +122,9 @@ class Facts:
     def _view(self, view: Callable[..., Any]) -> Any:
         arguments = self.arguments(needs_of(view))
         return arguments if isinstance(arguments, Missing) else view(**arguments)
+
+
+@cache
+def _is_shared(name: str) -> bool:
+    """Whether a fact is the same whatever is asked about: a section, or a view of such facts alone."""
+    return name in SECTIONS or (name in VIEWS and all(_is_shared(need.name) for need in needs_of(VIEWS[name])))

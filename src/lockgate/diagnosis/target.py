@@ -19,6 +19,8 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "StatefulSet": ("statefulset", "statefulsets", "sts"),
     "DaemonSet": ("daemonset", "daemonsets", "ds"),
     "Job": ("job", "jobs"),
+    "Node": ("node", "nodes", "no"),
+    "Operand": ("operand", "operands"),
 }
 SECTION_OF: dict[str, str] = {
     "Deployment": "deployments",
@@ -27,7 +29,9 @@ SECTION_OF: dict[str, str] = {
     "DaemonSet": "daemon_sets",
     "Job": "jobs",
 }
-EXPECTED = "pod/NAME, deploy/NAME, rs/NAME, sts/NAME, ds/NAME, job/NAME or a pod's name"
+EXPECTED = "pod/NAME, deploy/NAME, rs/NAME, sts/NAME, ds/NAME, job/NAME, node/NAME, operand/NAME or a pod's name"
+CLUSTER = "Cluster"  # nothing was named: what is wrong anywhere
+WIDE = (CLUSTER, "Node", "Operand")  # no workload, but what many of them stand on
 _KIND_OF = {alias: kind for kind, aliases in ALIASES.items() for alias in aliases}
 
 
@@ -41,6 +45,8 @@ class Target(msgspec.Struct, frozen=True):
     @property
     def text(self) -> str:
         """As a person would type it."""
+        if self.kind == CLUSTER:
+            return "the cluster"
         return f"{ALIASES[self.kind][0]}/{self.name}"
 
 
@@ -66,7 +72,12 @@ class Found(msgspec.Struct, frozen=True):
 
 
 def parse_target(text: str, namespace: str = "") -> Target:
-    """`pod/x`, `deploy/x`, `namespace/kind/name`, or a bare name, which is a pod; TargetError for anything else."""
+    """`pod/x`, `node/x`, `namespace/kind/name`, a bare name, which is a pod, or "", which is the whole cluster.
+
+    Raises TargetError for anything else.
+    """
+    if not text:
+        return Target(CLUSTER, "")
     parts = text.split("/")
     if len(parts) == 3:
         namespace, parts = parts[0], parts[1:]
@@ -81,7 +92,7 @@ def parse_target(text: str, namespace: str = "") -> Target:
 def _unknown_kind(kind: str) -> str:
     near = difflib.get_close_matches(kind.lower(), _KIND_OF, n=1)
     hint = f'; did you mean "{near[0]}"?' if near else ""
-    return f'"{kind}" is not a kind that can be asked about (pod, deploy, rs, sts, ds, job){hint}'
+    return f'"{kind}" is not a kind that can be asked about (pod, deploy, rs, sts, ds, job, node, operand){hint}'
 
 
 def find(snapshot: Snapshot, target: Target) -> Found:

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
+from lockgate.diagnosis.scope import Scope
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.subject import Subject
-from lockgate.diagnosis.target import Target
+from lockgate.diagnosis.target import WIDE, Target
 from lockgate.diagnosis.views.gate_one import gpu_asked
 from lockgate.model.finding import Finding, NotChecked, Severity, Verdict
 
@@ -20,10 +21,13 @@ _WHERE = {
 }
 
 
-def conclude(
-    target: Target, about: Sequence[Subject], findings: Sequence[Finding], not_checked: Sequence[NotChecked]
-) -> tuple[Verdict, str]:
+# Subjects that are no pod on its way.
+_WHOLE = (Stage.NODE, Stage.OPERAND, Stage.CLUSTER)
+
+
+def conclude(found: Scope, findings: Sequence[Finding], not_checked: Sequence[NotChecked]) -> tuple[Verdict, str]:
     """The verdict, and the sentence that a person reads first."""
+    target = found.target
     worst = max((f.severity.rank for f in findings), default=-1)
     if worst >= Severity.ERROR.rank:
         first = next(f for f in findings if f.severity.rank >= Severity.ERROR.rank)
@@ -32,7 +36,7 @@ def conclude(
         first = next(f for f in findings if f.severity is Severity.WARNING)
         undecided = first.gpu is None and any(n.decides for n in not_checked)
         return Verdict.UNKNOWN if undecided else Verdict.WARNING, _sentence(target, first)
-    return _nothing_found(target, about, [n for n in not_checked if n.decides])
+    return _nothing_found(target, found.about, [n for n in not_checked if n.decides])
 
 
 def _kind(finding: Finding) -> Verdict:
@@ -47,18 +51,50 @@ def _sentence(target: Target, finding: Finding) -> str:
 
 
 def _name(target: Target) -> str:
-    return f"{target.text} in {target.namespace}" if target.namespace else target.text
+    placed = target.namespace and target.kind not in WIDE
+    return f"{target.text} in {target.namespace}" if placed else target.text
 
 
 def _nothing_found(
     target: Target, about: Sequence[Subject], open_questions: Sequence[NotChecked]
 ) -> tuple[Verdict, str]:
+    if target.kind in WIDE:
+        return _nothing_wrong(target, about, open_questions)
     sick = [s for s in about if not s.well]
     if open_questions:
         return Verdict.UNKNOWN, f"{_name(target)} {_state(about)}; {_open(open_questions)}."
     if sick:
         return Verdict.WAITING, f"{_name(target)} {_state(sick)}; no fault is seen."
     return Verdict.HEALTHY, f"{_name(target)} {_state(about)}. Nothing is wrong."
+
+
+def _nothing_wrong(
+    target: Target, about: Sequence[Subject], open_questions: Sequence[NotChecked]
+) -> tuple[Verdict, str]:
+    """The answer about what is no workload: its parts were looked at, and pods of it may still be on their way."""
+    on_the_way = sum(1 for s in about if s.stage not in _WHOLE)
+    seen = _looked_at(about)
+    if open_questions:
+        return Verdict.UNKNOWN, f"{_name(target)}: {seen}; {_open(open_questions)}."
+    if on_the_way:
+        return Verdict.WAITING, f"{_name(target)}: {seen}, {on_the_way} pods are not ready yet; no fault is seen."
+    return Verdict.HEALTHY, f"{_name(target)}: {seen}. Nothing is wrong."
+
+
+def _looked_at(about: Sequence[Subject]) -> str:
+    nodes = [s for s in about if s.stage is Stage.NODE]
+    operands = [s.operand for s in about if s.operand is not None]
+    if len(nodes) == 1 and not operands:
+        return _gpus(nodes[0])
+    if len(operands) == 1 and not nodes:
+        status = operands[0].status
+        return f"{status.number_ready} of {status.desired_number_scheduled} pods ready"
+    return f"{len(nodes)} GPU nodes and {len(operands)} operands looked at"
+
+
+def _gpus(subject: Subject) -> str:
+    rows = subject.gate.rows if subject.gate else ()
+    return f"{subject.gate.resource} {rows[0].arithmetic()}" if subject.gate and rows else "no GPU is known there"
 
 
 def _state(about: Sequence[Subject]) -> str:

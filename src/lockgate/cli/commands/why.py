@@ -1,4 +1,4 @@
-"""`why TARGET`: why a pod or workload does not run, from the live cluster or from files. It only looks."""
+"""`why [TARGET]`: why a pod, workload, node or operand does not work; without one, what is wrong in the cluster."""
 
 import argparse
 import sys
@@ -9,10 +9,16 @@ if TYPE_CHECKING:
     from lockgate.model.facts import Snapshot
     from lockgate.model.finding import Diagnosis
 
-DESCRIPTION = "Say why a GPU pod or workload does not run: the cause with its evidence, what was ruled out, what to do."
+DESCRIPTION = (
+    "Say why a GPU pod or workload does not run: the cause with its evidence, what was ruled out, what to do. "
+    "Without a target: what is wrong in the cluster now, worst first."
+)
 EXAMPLES = """examples:
   {prog} why pod/train -n ml
   {prog} why deploy/infer -o json
+  {prog} why node/gpu-7                           both gates of one node
+  {prog} why operand/device-plugin                why an operand does not run where it should
+  {prog} why                                      what is wrong in this cluster now, worst first
   {prog} why pod/train --from bundle.tgz          an archive or folder that someone sent
   kubectl describe pod train | {prog} why train --from -
 
@@ -28,7 +34,11 @@ class ClusterError(Exception):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """kubectl's flags, by kubectl's names."""
     parser.add_argument(
-        "target", metavar="TARGET", help="pod/NAME, deploy/NAME, rs/, sts/, ds/ or job/NAME; a bare name is a pod"
+        "target",
+        metavar="TARGET",
+        nargs="?",
+        default="",
+        help="pod/NAME, deploy/, rs/, sts/, ds/, job/, node/ or operand/NAME; a bare name is a pod; none: the cluster",
     )
     parser.add_argument("-n", "--namespace", default="", help="the target's namespace")
     parser.add_argument(
@@ -99,6 +109,8 @@ def _facts(options: argparse.Namespace, target: "Target") -> tuple["Snapshot", t
 
 def _live(options: argparse.Namespace, target: "Target") -> "Snapshot":
     from lockgate.collect.live import Access, from_cluster
+    from lockgate.collect.wide import from_cluster_wide
+    from lockgate.diagnosis.target import WIDE
     from lockgate.kube.errors import ApiError, Unreachable
 
     access = Access(
@@ -109,6 +121,8 @@ def _live(options: argparse.Namespace, target: "Target") -> "Snapshot":
         request_timeout=options.request_timeout,
     )
     try:
+        if target.kind in WIDE:
+            return from_cluster_wide(access, target.kind, target.name)
         return from_cluster(access, target.kind, target.name, target.namespace)
     except (ApiError, Unreachable) as error:
         raise ClusterError(str(error)) from None

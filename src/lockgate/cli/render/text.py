@@ -59,12 +59,21 @@ def _verdict(diagnosis: Diagnosis, paint: Paint) -> Iterator[str]:
     target = diagnosis.target
     where = f" in {target.namespace}" if target.namespace else ""
     first = _leading(diagnosis)
-    said = f"{target.kind.lower()}/{target.name}{where}: {first.title}" if first else diagnosis.headline
+    said = f"{_named(diagnosis)}{where}: {first.title}" if first else diagnosis.headline
     head, *more = _wrap(f"{word}  {said}", 2, first=0)
     yield paint(colour, word) + paint("bold", head.removeprefix(word))
     yield from (paint("bold", line) for line in more)
     if first is not None:
         yield from _wrap(first.summary, 2)
+
+
+def _named(diagnosis: Diagnosis) -> str:
+    """What was asked about; the cluster with how many causes there are."""
+    target = diagnosis.target
+    if target.name:
+        return f"{target.kind.lower()}/{target.name}"
+    count = sum(1 for f in diagnosis.findings if not f.follows and f.severity is not Severity.INFO)
+    return f"the cluster, {count} causes, worst first" if count > 1 else "the cluster"
 
 
 def _leading(diagnosis: Diagnosis) -> Finding | None:
@@ -84,10 +93,15 @@ def _cause(diagnosis: Diagnosis, root: Finding, number: int, paint: Paint) -> It
     yield f"{paint('bold', f'{count}{what}')}  {paint('cyan', root.id)}{codes}, {root.severity.value}"
     if number > 1 or root is not _leading(diagnosis):
         yield from _wrap(f"{root.title}. {root.summary}", 2)
-    if len(root.affects) > 1:
-        yield from _wrap(f"Affected: {', '.join(root.affects)}", 2)
+    if len(root.affects) > 1 or (root.affects and not diagnosis.target.name):
+        yield from _wrap(f"Affected: {_few(root.affects)}", 2)
     yield from _evidence(root.evidence, paint)
     yield from _followers(diagnosis, root, paint)
+
+
+def _few(names: tuple[str, ...], most: int = 12) -> str:
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def _evidence(evidence: tuple[Evidence, ...], paint: Paint) -> Iterator[str]:

@@ -10,6 +10,7 @@ from lockgate.diagnosis.views.devices import devices
 from lockgate.diagnosis.views.gate_one import gate_one
 from lockgate.diagnosis.views.gate_two import gate_two
 from lockgate.diagnosis.views.handler import handler
+from lockgate.diagnosis.views.operands import operands
 from lockgate.diagnosis.views.plugin import plugin
 from lockgate.diagnosis.views.pod_events import pod_events, workload_events
 
@@ -18,6 +19,7 @@ VIEWS: dict[str, Callable[..., Any]] = {
     "gate_one": gate_one,
     "gate_two": gate_two,
     "handler": handler,
+    "operands": operands,
     "plugin": plugin,
     "pod_events": pod_events,
     "workload_events": workload_events,

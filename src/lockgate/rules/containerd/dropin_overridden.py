@@ -7,6 +7,8 @@ Why it matters: each file looks right when it is read alone, and `containerd con
 Fix: put both into one file, or repeat the whole table in the file that is read last, or use containerd 2.
 """
 
+import msgspec
+
 from lockgate.containerd.effective import Effective
 from lockgate.containerd.load import ConfigError
 from lockgate.containerd.traps import Loss, LostHandler
@@ -17,7 +19,7 @@ from lockgate.diagnosis.views.gate_two import GateTwo, NodeGate
 from lockgate.diagnosis.views.handler import NeededHandler, sandbox_image_lost
 from lockgate.model.facts import Events, Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
-from lockgate.model.objects import Pod
+from lockgate.model.objects import Node, Pod
 
 _TOOLKITS_DROPIN = "/99-nvidia.toml"  # NVIDIA's name, and ours
 _CODES = {
@@ -37,19 +39,24 @@ _TITLES = {
 @rule(
     codes=("E02", "E04", "E06", "E08"),
     severity=Severity.BLOCKER,
-    stages=(Stage.CREATING,),
+    stages=(Stage.CREATING, Stage.NODE),
     asks_gpu=None,
-    mutes=("containerd/handler-missing", "containerd/sandbox-image"),
+    mutes=(
+        "containerd/handler-missing",
+        "containerd/sandbox-image",
+        "operands/init-waits",
+        "operator/policy-not-ready",
+    ),
 )
 def dropin_overridden(
-    pod: Pod, gate_two: GateTwo, handler: NeededHandler, pod_events: Events | Missing
+    pod: Pod, gate_two: GateTwo, handler: NeededHandler, pod_events: Events | Missing, node: Node | Missing
 ) -> Failed | Passed | Skipped | None:
     gate = gate_two.on(pod.spec.node_name)
     fine = gate.loaded is not None and handler.name in gate.loaded.names and handler.refused is None
     # The same table holds the sandbox image: with it lost, a node without a registry fails even before the handler.
     if sandbox_image_lost(pod_events):
         return _any_lost(gate)
-    if not handler.name or fine:
+    if not handler.name or (fine and isinstance(node, Missing)):
         return None
     if handler.refused is not None and gate.is_stale(handler.name):
         why = f"what {gate.name} published is older than the kubelet's refusal"
@@ -62,7 +69,14 @@ def dropin_overridden(
     lost = next((one for one in gate.lost if one.name == handler.name), None)
     if lost is None:
         return Passed(f"no file of {gate.name} defines a runtime {handler.name} in vain")
-    return _failed(gate, gate.effective, lost)
+    failed = _failed(gate, gate.effective, lost)
+    return _not_yet(failed) if fine else failed
+
+
+def _not_yet(failed: Failed) -> Failed:
+    """The files have lost the handler, and the process still has it."""
+    summary = f"{failed.summary} It is still loaded: the next restart of containerd takes it away."
+    return msgspec.structs.replace(failed, severity=Severity.WARNING, summary=summary)
 
 
 def _any_lost(gate: NodeGate) -> Failed | None:

@@ -11,22 +11,33 @@ from lockgate.containerd.effective import Effective
 from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.seen import event, listed, pod_ref
 from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.views.gate_one import is_gpu_node
 from lockgate.diagnosis.views.gate_two import GateTwo, NodeGate
 from lockgate.diagnosis.views.handler import NeededHandler
 from lockgate.model.facts import Missing, RuntimeClasses
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
-from lockgate.model.objects import Event, Pod
+from lockgate.model.objects import Event, Node, Pod
 
 
-@rule(codes=("E01",), severity=Severity.BLOCKER, stages=(Stage.CREATING,), asks_gpu=None)
+@rule(
+    codes=("E01",),
+    severity=Severity.BLOCKER,
+    stages=(Stage.CREATING, Stage.NODE),
+    asks_gpu=None,
+    mutes=("operands/init-waits", "operator/policy-not-ready"),
+)
 def handler_missing(
-    pod: Pod, gate_two: GateTwo, handler: NeededHandler, runtime_classes: RuntimeClasses | Missing
+    pod: Pod, gate_two: GateTwo, handler: NeededHandler, runtime_classes: RuntimeClasses | Missing, node: Node | Missing
 ) -> Failed | Passed | Skipped | None:
-    if not handler.name:
+    asked_of_node = not isinstance(node, Missing)
+    if not handler.name or (not isinstance(node, Missing) and not is_gpu_node(node)):
         return None
     gate = gate_two.on(pod.spec.node_name)
     if handler.refused is None and gate.loaded is None:
-        return Skipped(f"what handlers {pod.spec.node_name} has loaded is not known", gate_two.how)
+        # Most pods need no handler: of a node it is asked only in case.
+        return Skipped(
+            f"what handlers {pod.spec.node_name} has loaded is not known", gate_two.how, decides=not asked_of_node
+        )
     if handler.refused is None and gate.loaded is not None and handler.name in gate.loaded.names:
         return Passed(f"handler {handler.name} is loaded on {pod.spec.node_name}")
     return _failed(pod, handler.name, gate, handler.refused, runtime_classes)
@@ -55,7 +66,7 @@ def _evidence(
     pod: Pod, handler: str, gate: NodeGate, said: Event | None, classes: RuntimeClasses | Missing
 ) -> list[Evidence]:
     found = [event(said)] if said else []
-    if pod.spec.runtime_class_name:
+    if pod.spec.runtime_class_name and pod.name:
         found.append(Evidence(object=pod_ref(pod), field="spec.runtimeClassName", value=pod.spec.runtime_class_name))
     if not isinstance(classes, Missing):
         own = [c for c in classes if c.name == pod.spec.runtime_class_name]

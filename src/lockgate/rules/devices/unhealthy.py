@@ -1,4 +1,4 @@
-"""Unhealthy devices are missing: with them the pod would have its place.
+"""Unhealthy devices are missing from what the node can give.
 
 Capacity counts every device, allocatable only the healthy ones; the difference is what the plugin calls unhealthy.
 
@@ -18,7 +18,7 @@ from lockgate.model.node_state import Device
 from lockgate.model.objects import Pod
 
 
-@rule(codes=("C06", "C07"), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,))
+@rule(codes=("C06", "C07"), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING, Stage.NODE))
 def unhealthy(pod: Pod, gate_one: GateOne, devices: Devices) -> Failed | Passed | None:
     gone = [r for r in gate_one.nearest_with(Obstacle.GONE) if devices.explain(r)]
     rows = [*gate_one.nearest_with(Obstacle.UNHEALTHY), *gone]

@@ -11,15 +11,26 @@ from lockgate.diagnosis.seen import listed, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.model import names
-from lockgate.model.facts import Nodes
+from lockgate.model.facts import Missing, Nodes
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
-from lockgate.model.objects import Pod
+from lockgate.model.objects import Node, Pod
 
 
-@rule(codes=("G01", "G02", "G03"), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,))
-def no_gpu_node(pod: Pod, gate_one: GateOne, nodes: Nodes) -> Failed | Passed | None:
-    if gate_one.rows or pod.spec.node_name:
+@rule(
+    codes=("G01", "G02", "G03"),
+    severity=Severity.BLOCKER,
+    stages=(Stage.SCHEDULING, Stage.NODE, Stage.CLUSTER),
+    mutes=("operator/policy-not-ready",),
+)
+def no_gpu_node(
+    pod: Pod, gate_one: GateOne, nodes: Nodes, stage: Stage, node: Node | Missing
+) -> Failed | Passed | None:
+    if gate_one.rows or (pod.spec.node_name and stage is not Stage.NODE):
         return Passed(f"{len(gate_one.rows)} GPU nodes are known: {listed(r.node for r in gate_one.rows)}")
+    if not isinstance(node, Missing):
+        nodes = (node,)
+    # Nobody asks for a GPU here: a cluster, or a node, may well have none.
+    severity = Severity.WARNING if stage in (Stage.NODE, Stage.CLUSTER) else None
     discovered = [n for n in nodes if any(k.startswith(names.NFD_PREFIX) for k in n.metadata.labels)]
     found = (
         f"discovery has labelled {listed(n.name for n in discovered)}"
@@ -28,8 +39,9 @@ def no_gpu_node(pod: Pod, gate_one: GateOne, nodes: Nodes) -> Failed | Passed | 
     )
     return Failed(
         about="nodes",
+        severity=severity,
         codes=("G02", "G03") if discovered else ("G01",),
-        summary=f"None of {len(nodes)} nodes has {names.PCI_PRESENT[0]}=true or {gate_one.resource}; {found}.",
+        summary=f"{_lack(nodes, node, gate_one.resource)}; {found}.",
         evidence=(
             *(
                 Evidence(object=f"node/{n.name}", field=f"metadata.labels[{names.PCI_PRESENT[0]}]", value="absent")
@@ -45,3 +57,8 @@ def no_gpu_node(pod: Pod, gate_one: GateOne, nodes: Nodes) -> Failed | Passed | 
             ),
         ),
     )
+
+
+def _lack(nodes: Nodes, asked: Node | Missing, resource: str) -> str:
+    what = f"{names.PCI_PRESENT[0]}=true or {resource}"
+    return f"None of {len(nodes)} nodes has {what}" if isinstance(asked, Missing) else f"{asked.name} has no {what}"

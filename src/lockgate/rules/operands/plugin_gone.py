@@ -23,8 +23,8 @@ from lockgate.model.objects import Pod
 @rule(
     codes=("C04", "C03", "C05", "I01"),
     severity=Severity.BLOCKER,
-    stages=(Stage.SCHEDULING, Stage.ADMISSION),
-    mutes=("kubelet/refused",),
+    stages=(Stage.SCHEDULING, Stage.ADMISSION, Stage.NODE),
+    mutes=("kubelet/refused", "operator/policy-not-ready"),
 )
 def plugin_gone(
     pod: Pod,
@@ -33,10 +33,13 @@ def plugin_gone(
     devices: Devices,
     logs: Logs | Missing,
     node_states: NodeStates | Missing,
+    stage: Stage,
 ) -> Failed | Passed | None:
     without = gate_one.nearest_with(Obstacle.NO_RESOURCE, Obstacle.GONE)
     # A node that offers other GPU resources has a plugin that serves.
     lost = [r for r in without if (r.known or _is_broken(plugin, r)) and not r.others and not devices.explain(r)]
+    if stage is Stage.NODE:  # seen from the node, what keeps the plugin away is the fault, and told by its own rule
+        lost = [r for r in lost if _on(plugin, r).state is not PluginState.NOT_TARGETED]
     if lost:
         stages = () if isinstance(node_states, Missing) else node_states
         before = [e for state in stages if state.name == lost[0].node for e in _before_it(state)]

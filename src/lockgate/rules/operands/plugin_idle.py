@@ -18,7 +18,12 @@ from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 
 
-@rule(codes=("C02", "C05"), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,))
+@rule(
+    codes=("C02", "C05"),
+    severity=Severity.BLOCKER,
+    stages=(Stage.SCHEDULING, Stage.NODE),
+    mutes=("operator/policy-not-ready",),
+)
 def plugin_idle(pod: Pod, gate_one: GateOne, plugin: Plugin, devices: Devices, logs: Logs | Missing) -> Failed | None:
     rows = [
         r

@@ -21,8 +21,8 @@ from lockgate.model.objects import Pod
 @rule(
     codes=("G10",),
     severity=Severity.BLOCKER,
-    stages=(Stage.SCHEDULING, Stage.ADMISSION),
-    mutes=("operands/plugin-gone", "kubelet/refused"),
+    stages=(Stage.SCHEDULING, Stage.ADMISSION, Stage.NODE),
+    mutes=("operands/plugin-gone", "kubelet/refused", "operator/policy-not-ready"),
 )
 def plugin_not_installed(
     pod: Pod, gate_one: GateOne, plugin: Plugin, cluster_policies: ClusterPolicies | Missing

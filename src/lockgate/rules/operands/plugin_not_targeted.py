@@ -6,6 +6,8 @@ Why it matters: a DaemonSet with DESIRED 0 is "ready" for every tool, the operat
 Fix: correct the label or taint that is shown; the plugin then starts by itself, and the GPUs appear within a minute.
 """
 
+import msgspec
+
 from lockgate.diagnosis.gate_row import GateRow, Obstacle
 from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import MOST_NODES, gate_rows, listed
@@ -25,14 +27,25 @@ _PAUSES = {names.PAUSED_FOR_MIG: "G06", names.PAUSED_FOR_DRIVER: "G07"}
 @rule(
     codes=("G01", "G04", "G05", "G06", "G07"),
     severity=Severity.BLOCKER,
-    stages=(Stage.SCHEDULING, Stage.ADMISSION),
-    mutes=("operands/plugin-gone", "kubelet/refused", "devices/unhealthy"),
+    stages=(Stage.SCHEDULING, Stage.ADMISSION, Stage.NODE),
+    mutes=(
+        "operands/plugin-gone",
+        "kubelet/refused",
+        "devices/unhealthy",
+        "operands/left-out",
+        "operator/policy-not-ready",
+    ),
 )
-def plugin_not_targeted(pod: Pod, gate_one: GateOne, plugin: Plugin, nodes: Nodes) -> Failed | Passed | None:
+def plugin_not_targeted(
+    pod: Pod, gate_one: GateOne, plugin: Plugin, nodes: Nodes, stage: Stage
+) -> Failed | Passed | None:
     rows = [row for row in _without_devices(gate_one) if plugin.on(row.node).state is PluginState.NOT_TARGETED]
     if not rows:
         return Passed(_targeted(gate_one, plugin)) if plugin.daemon_sets and gate_one.rows else None
-    return _failed(gate_one, rows, [plugin.on(row.node) for row in rows], {n.name: n for n in nodes})
+    failed = _failed(gate_one, rows, [plugin.on(row.node) for row in rows], {n.name: n for n in nodes})
+    # A node that a person left out on purpose is no fault of the cluster, only of the pod that wants it.
+    meant = stage is Stage.NODE and any(miss.seen == "false" for miss in plugin.on(rows[0].node).misses)
+    return msgspec.structs.replace(failed, severity=Severity.WARNING) if meant else failed
 
 
 def _without_devices(gate: GateOne) -> tuple[GateRow, ...]:

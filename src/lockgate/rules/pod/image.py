@@ -23,7 +23,14 @@ _REASONS = (
 )
 
 
-@rule(codes=("F03", "F04"), severity=Severity.BLOCKER, stages=(Stage.CREATING,), gpu=False, asks_gpu=None)
+@rule(
+    codes=("F03", "F04"),
+    severity=Severity.BLOCKER,
+    stages=(Stage.CREATING,),
+    gpu=False,
+    asks_gpu=None,
+    mutes=("operands/init-waits", "operator/policy-not-ready"),
+)
 def image(pod: Pod, pod_events: Events | Missing) -> Failed | Passed:
     bad = next((s for s in statuses(pod) if s.state.waiting and s.state.waiting.reason in _REASONS), None)
     if bad is None or bad.state.waiting is None:

@@ -7,6 +7,8 @@ itself.
 Fix: uncordon the node, or let the upgrade finish; `upgrade-failed` needs a look at the driver pod first.
 """
 
+import msgspec
+
 from lockgate.diagnosis.gate_row import GateRow, Obstacle
 from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes, scheduler_word, some
@@ -18,11 +20,13 @@ from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Node, Pod
 
 
-@rule(codes=("B03",), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,))
-def cordoned(pod: Pod, gate_one: GateOne, nodes: Nodes) -> Failed | Passed | None:
+@rule(codes=("B03",), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING, Stage.NODE))
+def cordoned(pod: Pod, gate_one: GateOne, nodes: Nodes, stage: Stage) -> Failed | Passed | None:
     rows = gate_one.nearest_with(Obstacle.CORDON)
     if rows:
-        return _failed(pod, rows, {node.name: node for node in nodes})
+        failed = _failed(pod, rows, {node.name: node for node in nodes})
+        # Seen from the node it may be meant.
+        return msgspec.structs.replace(failed, severity=Severity.WARNING) if stage is Stage.NODE else failed
     return Passed("no GPU node that could take it is cordoned") if gate_one.rows else None
 
 

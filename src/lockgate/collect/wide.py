@@ -1,0 +1,121 @@
+"""Facts for what is no workload: a node, an operand, the whole cluster. Get and list only, and logs of sick operands.
+
+Of finished pods only the failed ones are read: what the kubelet refused stays behind as such.
+"""
+
+import asyncio
+import datetime as dt
+from collections.abc import Awaitable
+from typing import Any, Final
+
+from lockgate.collect.live import Access, connect, kinded
+from lockgate.collect.reader import Reader
+from lockgate.kube import resources as kinds
+from lockgate.model.facts import Log, Missing, Snapshot
+from lockgate.model.objects import Pod
+
+_ALIVE: Final = "status.phase!=Succeeded,status.phase!=Failed"
+_FAILED: Final = "status.phase=Failed"
+_WARNINGS: Final = "type=Warning"
+_MOST_LOGS: Final = 8
+
+
+def from_cluster_wide(access: Access, kind: str, name: str) -> Snapshot:
+    """What the cluster says now about a Node, an Operand or itself (`Cluster`).
+
+    Raises `kube.errors.Unreachable` when there is no answer; what may not be read is Missing.
+    """
+    return asyncio.run(_read(access, kind, name))
+
+
+async def _read(access: Access, kind: str, name: str) -> Snapshot:
+    api = connect(access)
+    async with api:
+        read = Reader(api)
+        sections = _around_node(read, name) if kind == "Node" else _everywhere(read, workloads=kind == "Cluster")
+        answers = await asyncio.gather(*sections.values())
+        found = dict(zip(sections, answers, strict=True))
+        if kind == "Node" and not found["nodes"]:
+            found["nodes"] = await read.list(kinds.NODES)  # so that near names can be told
+        found["logs"] = await _sick_logs(read, found["pods"])
+    return Snapshot(taken_at=dt.datetime.now(dt.UTC).replace(microsecond=0), **found)
+
+
+def _around_node(read: Reader, node: str) -> dict[str, Awaitable[Any]]:
+    on_node = f"spec.nodeName={node}"
+    return {
+        "nodes": _one(read, kinds.NODES, node),
+        "node_states": _one(read, kinds.GPUNODESTATES, node),
+        "pods": read.list(kinds.PODS, field_selector=f"{on_node},{_ALIVE}"),
+        "namespace_pods": read.list(kinds.PODS, field_selector=f"{on_node},{_FAILED}"),
+        **_shared(read),
+    }
+
+
+def _everywhere(read: Reader, *, workloads: bool) -> dict[str, Awaitable[Any]]:
+    return {
+        "nodes": read.list(kinds.NODES),
+        "node_states": read.list(kinds.GPUNODESTATES),
+        "pods": read.list(kinds.PODS, field_selector=_ALIVE),
+        "namespace_pods": read.list(kinds.PODS, field_selector=_FAILED),
+        **_shared(read),
+        **(_workloads(read) if workloads else {}),
+    }
+
+
+def _shared(read: Reader) -> dict[str, Awaitable[Any]]:
+    return {
+        "events": read.list(kinds.EVENTS, field_selector=_WARNINGS),
+        "daemon_sets": read.list(kinds.DAEMONSETS),
+        "runtime_classes": read.list(kinds.RUNTIMECLASSES),
+        "cluster_policies": read.list(kinds.CLUSTERPOLICIES),
+    }
+
+
+def _workloads(read: Reader) -> dict[str, Awaitable[Any]]:
+    return {
+        "namespaces": read.list(kinds.NAMESPACES),
+        "resource_quotas": read.list(kinds.RESOURCEQUOTAS),
+        "persistent_volume_claims": read.list(kinds.PERSISTENTVOLUMECLAIMS),
+        "deployments": _kinded(read, kinds.DEPLOYMENTS),
+        "replica_sets": _kinded(read, kinds.REPLICASETS),
+        "stateful_sets": _kinded(read, kinds.STATEFULSETS),
+        "jobs": _kinded(read, kinds.JOBS),
+    }
+
+
+async def _one(read: Reader, resource: kinds.Resource[Any], name: str) -> Any:
+    found = await read.get(resource, name)
+    return found if isinstance(found, Missing) else () if found is None else (found,)
+
+
+async def _kinded(read: Reader, resource: kinds.Resource[Any]) -> Any:
+    found = await read.list(resource)
+    return found if isinstance(found, Missing) else tuple(kinded(each, resource.kind) for each in found)
+
+
+# --- the logs of operands that are not ready
+
+
+async def _sick_logs(read: Reader, pods: Any) -> Any:
+    sick = [] if isinstance(pods, Missing) else [p for p in pods if _is_operand(p) and not _is_ready(p)]
+    runs = [(p, s.name) for p in sick[:_MOST_LOGS] for s in _started(p)]
+    answers = await asyncio.gather(*(read.log(pod, container) for pod, container in runs))
+    missing = next((a for a in answers if isinstance(a, Missing)), None)
+    told = tuple(a for a in answers if isinstance(a, Log))
+    return missing if missing and not told else told
+
+
+def _is_operand(pod: Pod) -> bool:
+    """By name, since a log more or less decides nothing."""
+    named = pod.name.startswith(("nvidia-", "gpu-feature-discovery", "lockgate-"))
+    return named and any(o.kind == "DaemonSet" for o in pod.metadata.owner_references)
+
+
+def _is_ready(pod: Pod) -> bool:
+    return any(c.type == "Ready" and c.status == "True" for c in pod.status.conditions)
+
+
+def _started(pod: Pod) -> list[Any]:
+    statuses = (*pod.status.init_container_statuses, *pod.status.container_statuses)
+    return [s for s in statuses if s.state.running or s.state.terminated or s.restart_count]

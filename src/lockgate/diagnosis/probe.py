@@ -1,0 +1,61 @@
+"""A node seen through the eyes of a pod that asks for all of its GPUs: so the rules about pods speak about nodes too.
+
+The pod exists only here. It tolerates the taints that the node has (on GPU nodes they are meant) but for the cordon,
+and wants nothing but devices, so that what stands in its way is the node's own trouble: no plugin, unhealthy devices.
+"""
+
+import msgspec
+
+from lockgate.diagnosis.views.gate_one import GateOne, gate_one, is_gpu_node
+from lockgate.model import names
+from lockgate.model.facts import Missing, Pods, RuntimeClasses
+from lockgate.model.objects import Container, Node, Pod, PodSpec, ResourceRequirements
+from lockgate.scheduling.requests import amounts
+from lockgate.scheduling.taints import toleration_for
+
+_CORDON = "node.kubernetes.io/unschedulable"
+
+
+def probe(node: Node | None, runtime_classes: RuntimeClasses | Missing) -> Pod:
+    """The pod that would take every GPU of a node; without a node one that asks for a single GPU anywhere."""
+    resource, count = _most(node) if node else (names.GPU, 1)
+    limits: dict[str, str | int | float] = {resource: str(count)}
+    taints = [t for t in node.spec.taints if t.key != _CORDON] if node else []
+    return Pod(
+        spec=PodSpec(
+            node_name=node.name if node else "",
+            containers=(Container(name="all", resources=ResourceRequirements(requests=limits, limits=limits)),),
+            tolerations=tuple(map(toleration_for, taints)),
+            runtime_class_name=_class(runtime_classes),
+        )
+    )
+
+
+def gate_of(asking: Pod, node: Node, here: Pods | Missing) -> GateOne:
+    """Gate 1 of one node for its probe: judged as if nothing held its devices, and shown with who holds them."""
+    judged = gate_one(asking, (node,), (), ())
+    shown = gate_one(asking, (node,), here, ())
+    rows = tuple(
+        msgspec.structs.replace(bare, requested=full.requested, holders=full.holders)
+        for bare, full in zip(judged.rows, shown.rows, strict=True)
+    )
+    return msgspec.structs.replace(judged, rows=rows)
+
+
+def has_gpus(node: Node) -> bool:
+    """Whether Kubernetes knows of GPUs on the node."""
+    return is_gpu_node(node)
+
+
+def _most(node: Node) -> tuple[str, int]:
+    """The GPU resource to ask for: where most is unhealthy, then where most is; one GPU where none is advertised."""
+    capacity, allocatable = amounts(node.status.capacity), amounts(node.status.allocatable)
+    offered = [n for n in sorted(capacity) if names.is_gpu_resource(n)]
+    best = max(offered, key=lambda n: (capacity[n] - allocatable.get(n, 0), capacity[n]), default=names.GPU)
+    return best, max(capacity.get(best, 0), 1)
+
+
+def _class(classes: RuntimeClasses | Missing) -> str | None:
+    """RuntimeClass nvidia where the cluster has it: the operands need its handler on every GPU node."""
+    known = () if isinstance(classes, Missing) else classes
+    return next((c.name for c in known if c.name == names.HANDLERS[0]), None)

@@ -1,0 +1,151 @@
+"""What a target amounts to: the subjects that rules are asked about, for pods, a node, an operand or the cluster.
+
+A node is asked about with its probe and its operands' pods, an operand with its DaemonSet and its pods that are not
+well, the cluster with every GPU node, every operand, and every pod and workload that asks for a GPU and is not well.
+"""
+
+import difflib
+from collections.abc import Iterable
+
+import msgspec
+
+from lockgate.diagnosis.operand_names import matching, short_name, suggestions
+from lockgate.diagnosis.probe import gate_of, has_gpus, probe
+from lockgate.diagnosis.stage import Stage, stage_of
+from lockgate.diagnosis.subject import Subject, subjects, wanted
+from lockgate.diagnosis.target import CLUSTER, SECTION_OF, Found, Target, TargetMissingError, find
+from lockgate.diagnosis.views.gate_one import gate_one, gpu_asked
+from lockgate.diagnosis.views.operands import Operands, operands
+from lockgate.model.facts import Missing, Nodes, Pods, Snapshot
+from lockgate.model.objects import DaemonSet, Node, Pod, Workload
+from lockgate.scheduling.node_fit import pods_by_node
+
+# So many sick pods are looked at one by one; the verdict says how many were left out.
+MOST_PODS = 200
+_OWNING = ("deployments", "replica_sets", "stateful_sets", "jobs")
+
+
+class Scope(msgspec.Struct, frozen=True):
+    """The target as found, and the subjects; `unseen` counts sick pods beyond those that are looked at."""
+
+    target: Target
+    about: tuple[Subject, ...]
+    unseen: int = 0
+
+
+def scope(snapshot: Snapshot, target: Target) -> Scope:
+    """The subjects of a target; raises TargetMissingError where it is not among the facts."""
+    match target.kind:
+        case "Node":
+            return _node_scope(snapshot, target)
+        case "Operand":
+            return _operand_scope(snapshot, target)
+        case _ if target.kind == CLUSTER:
+            return _cluster_scope(snapshot, target)
+        case _:
+            found = find(snapshot, target)
+            return Scope(found.target, subjects(found))
+
+
+# --- a node
+
+
+def _node_scope(snapshot: Snapshot, target: Target) -> Scope:
+    nodes = _known_nodes(snapshot, target)
+    node = next((n for n in nodes if n.name == target.name), None)
+    if node is None:
+        near = tuple(difflib.get_close_matches(target.name, [n.name for n in nodes], n=3))
+        hint = f"; did you mean {' or '.join(near)}?" if near else ""
+        raise TargetMissingError(f"{target.text} is not there{hint}", near)
+    here = operands(snapshot.pods, snapshot.daemon_sets).on(node.name)
+    sick = _sick(p.pod for p in here)
+    return Scope(target, (*_nodes(snapshot, (node,)), *sick))
+
+
+def _nodes(snapshot: Snapshot, nodes: Iterable[Node]) -> tuple[Subject, ...]:
+    by_node = None if isinstance(snapshot.pods, Missing) else pods_by_node(snapshot.pods)
+    return tuple(_node(snapshot, node, by_node) for node in nodes)
+
+
+def _node(snapshot: Snapshot, node: Node, by_node: dict[str, list[Pod]] | None) -> Subject:
+    asking = probe(node, snapshot.runtime_classes)
+    here: Pods | Missing = Missing("no pods") if by_node is None else tuple(by_node.get(node.name, ()))
+    return Subject(stage=Stage.NODE, pod=asking, node=node, gate=gate_of(asking, node, here))
+
+
+def _known_nodes(snapshot: Snapshot, target: Target) -> Nodes:
+    if isinstance(snapshot.nodes, Missing):
+        raise TargetMissingError(f"{target.text} cannot be looked up: nodes are missing ({snapshot.nodes.reason})")
+    return snapshot.nodes
+
+
+# --- an operand
+
+
+def _operand_scope(snapshot: Snapshot, target: Target) -> Scope:
+    if isinstance(snapshot.daemon_sets, Missing):
+        why = f"daemonsets are missing ({snapshot.daemon_sets.reason})"
+        raise TargetMissingError(f"{target.text} cannot be looked up: {why}")
+    sets = matching(target.name, snapshot.daemon_sets)
+    if not sets:
+        there, near = suggestions(target.name, snapshot.daemon_sets)
+        hint = f"; did you mean {' or '.join(near)}?" if near and target.name not in near else ""
+        listed = f" (there is: {', '.join(there)})" if there else " (no operand's DaemonSet is among the facts)"
+        raise TargetMissingError(f"{target.text} is not there{hint}{listed}", near)
+    known = operands(snapshot.pods, snapshot.daemon_sets)
+    placed = msgspec.structs.replace(target, name=short_name(sets[0]) or sets[0].name, namespace=sets[0].namespace)
+    return Scope(placed, tuple(s for ds in sets for s in _operand(known, ds)))
+
+
+def _operand(known: Operands, daemon_set: DaemonSet) -> tuple[Subject, ...]:
+    own = Subject(stage=Stage.OPERAND, operand=daemon_set)
+    return own, *_sick(known.of(daemon_set))
+
+
+# --- the cluster
+
+
+def _cluster_scope(snapshot: Snapshot, target: Target) -> Scope:
+    nodes = _known_nodes(snapshot, target)
+    known = operands(snapshot.pods, snapshot.daemon_sets)
+    gpu_nodes = _nodes(snapshot, (n for n in nodes if has_gpus(n)))
+    own = {(p.pod.namespace, p.pod.name) for p in known.pods}
+    asking = [p for p in snapshot.known_pods if gpu_asked(p) and (p.namespace, p.name) not in own]
+    sick = [s for ds in known.daemon_sets for s in _operand(known, ds)] + list(_sick(asking))
+    about = (_whole(snapshot, nodes), *gpu_nodes, *sick[:MOST_PODS], *_lacking(snapshot))
+    return Scope(target, about, max(len(sick) - MOST_PODS, 0))
+
+
+def _whole(snapshot: Snapshot, nodes: Nodes) -> Subject:
+    asking = probe(None, snapshot.runtime_classes)
+    return Subject(stage=Stage.CLUSTER, pod=asking, gate=gate_one(asking, nodes, (), ()))
+
+
+def _sick(pods: Iterable[Pod]) -> tuple[Subject, ...]:
+    about = (Subject(stage=stage_of(pod), pod=pod) for pod in pods)
+    return tuple(s for s in about if not s.well and s.stage is not Stage.TERMINATING)
+
+
+def _lacking(snapshot: Snapshot) -> tuple[Subject, ...]:
+    """Workloads that ask for GPUs and lack pods: what refuses their pods is told nowhere else."""
+    named = {section: kind for kind, section in SECTION_OF.items()}
+    found = []
+    for section in _OWNING:
+        workloads = getattr(snapshot, section)
+        for each in () if isinstance(workloads, Missing) else workloads:
+            if _is_lacking(each):
+                target = Target(named[section], each.name, each.namespace)
+                found.append(_without_pods(find(snapshot, target)))
+    return tuple(s for s in found if s is not None)
+
+
+def _is_lacking(workload: Workload) -> bool:
+    """By its own status, which is told without looking at all pods: fewer pods were made than it wants."""
+    if any(o.controller for o in workload.metadata.owner_references):
+        return False
+    made = workload.status.active if workload.kind == "Job" else workload.status.replicas
+    return made < wanted(workload) and bool(gpu_asked(Pod(spec=workload.spec.template.spec)))
+
+
+def _without_pods(found: Found) -> Subject | None:
+    return next((s for s in subjects(found) if s.stage is Stage.NO_POD), None)

@@ -1,0 +1,56 @@
+"""The operands: their DaemonSets, and their pods node by node."""
+
+from collections import defaultdict
+
+import msgspec
+
+from lockgate.diagnosis.operand_names import APPS, short_name
+from lockgate.model.facts import DaemonSets, Missing, Pods
+from lockgate.model.objects import DaemonSet, Pod
+
+_ORDER = {name: place for place, name in enumerate(APPS)}
+
+
+class OperandPod(msgspec.Struct, frozen=True):
+    """A pod of an operand; `operand` is the short name."""
+
+    operand: str
+    pod: Pod
+
+
+class Operands:
+    """The operands of the cluster; a node's pods come in the order in which they wait for each other."""
+
+    def __init__(self, daemon_sets: DaemonSets, pods: tuple[OperandPod, ...]) -> None:
+        self.daemon_sets, self.pods = daemon_sets, pods
+        self._on: dict[str, list[OperandPod]] = defaultdict(list)
+        for each in sorted(pods, key=lambda p: (_ORDER.get(p.operand, len(_ORDER)), p.pod.name)):
+            self._on[each.pod.spec.node_name].append(each)
+
+    def on(self, node: str) -> tuple[OperandPod, ...]:
+        """The operand pods on a node."""
+        return tuple(self._on.get(node, ()))
+
+    def of(self, daemon_set: DaemonSet) -> tuple[Pod, ...]:
+        """The pods of one operand's DaemonSet."""
+        return tuple(p.pod for p in self.pods if _owns(daemon_set, p.pod))
+
+
+def operands(pods: Pods | Missing, daemon_sets: DaemonSets | Missing) -> Operands:
+    """What of the cluster belongs to a GPU operator."""
+    sets = () if isinstance(daemon_sets, Missing) else tuple(ds for ds in daemon_sets if short_name(ds))
+    known = () if isinstance(pods, Missing) else pods
+    by_name = {(ds.namespace, ds.name): short_name(ds) for ds in sets}
+    own = (OperandPod(_operand(pod, by_name), pod) for pod in known)
+    return Operands(sets, tuple(each for each in own if each.operand))
+
+
+def _operand(pod: Pod, by_name: dict[tuple[str, str], str]) -> str:
+    """By its DaemonSet, else by its label; a pod that no DaemonSet owns is no operand."""
+    owner = next((o.name for o in pod.metadata.owner_references if o.kind == "DaemonSet"), "")
+    return by_name.get((pod.namespace, owner), "") or (short_name(pod) if owner else "")
+
+
+def _owns(daemon_set: DaemonSet, pod: Pod) -> bool:
+    owners = [o.name for o in pod.metadata.owner_references if o.kind == "DaemonSet"]
+    return pod.namespace == daemon_set.namespace and daemon_set.name in owners

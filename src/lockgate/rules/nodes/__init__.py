@@ -1,0 +1,1 @@
+"""What keeps a whole GPU node from working, whoever asks."""

@@ -1,0 +1,141 @@
+"""An operand does not run on GPU nodes: a taint, a missing label or a pause keeps its DaemonSet away.
+
+Why it matters: a DaemonSet that wants no node has DESIRED 0, which every tool calls ready, and no event is written.
+Fix: add the toleration that is shown to the ClusterPolicy, or set the label; a label that stays at `paused-for-...` was
+left behind by the MIG manager or the driver manager, whose log says why.
+"""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from lockgate.diagnosis.operand_names import short_name
+from lockgate.diagnosis.rule import Failed, Passed, rule
+from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes
+from lockgate.diagnosis.stage import Stage, is_ready
+from lockgate.diagnosis.views.gate_one import is_gpu_node
+from lockgate.diagnosis.views.operands import Operands
+from lockgate.model import names
+from lockgate.model.facts import Missing, Nodes
+from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.objects import DaemonSet, Node
+from lockgate.scheduling.daemonsets import Target, target
+from lockgate.scheduling.taints import taint_text, toleration_for
+
+_PAUSES = {names.PAUSED_FOR_MIG: "G06", names.PAUSED_FOR_DRIVER: "G07"}
+# Wanted on every GPU node that runs containers; others are for some nodes only, and absence means nothing.
+_EVERYWHERE = ("container-toolkit", "device-plugin", "gpu-feature-discovery", "operator-validator")
+
+
+class _Out(msgspec.Struct, frozen=True):
+    """One node that lacks the operand, the catalogue's code for why, and the reason in words."""
+
+    node: str
+    code: str
+    why: str
+    meant: bool
+    remedy: Remedy
+
+
+@rule(
+    codes=("G04", "G05", "G06", "G07"),
+    severity=Severity.ERROR,
+    stages=(Stage.OPERAND,),
+    asks_gpu=None,
+    mutes=("operator/policy-not-ready",),
+)
+def left_out(operand: DaemonSet, nodes: Nodes, operands: Operands | Missing) -> Failed | Passed | None:
+    gpu_nodes = [n for n in nodes if is_gpu_node(n)]
+    out = [reason for n in gpu_nodes if (reason := _why(operand, target(operand, n), n))]
+    name = short_name(operand) or operand.name
+    if not out:
+        return Passed(f"{name} is kept from no GPU node that should have it") if gpu_nodes else None
+    first = next((o for o in out if not o.meant), out[0])
+    desired = operand.status.desired_number_scheduled
+    run = _running(operand, operands)
+    stays = "; its pods there run on, and would not come back" if all(o.node in run for o in out) else ""
+    return Failed(
+        about=f"daemonset/{operand.namespace}/{operand.name}",
+        codes=tuple(dict.fromkeys(o.code for o in out if o.meant == first.meant)),
+        severity=_severity(first, desired, bool(stays)),
+        title=f"{name} is left out of nodes by a person's label" if first.meant else "",
+        summary=f"{name}: DESIRED {desired}, kept from {len(out)} of {len(gpu_nodes)} GPU nodes "
+        f"({listed(o.node for o in out)}): {first.why}{stays}.",
+        reach=len(out),
+        evidence=(
+            Evidence(
+                object=f"daemonset/{operand.namespace}/{operand.name}",
+                field="status.desiredNumberScheduled",
+                value=str(desired),
+            ),
+            *(Evidence(object=f"node/{o.node}", field="kept out", note=o.why) for o in out[:MOST_NODES]),
+            *more_nodes(len(out) - MOST_NODES),
+        ),
+        remedy=tuple(dict.fromkeys(o.remedy for o in _some(out) if not o.meant)),
+    )
+
+
+def _severity(first: _Out, desired: int, stays: bool) -> Severity | None:
+    """What a person chose is a remark, but for an operand that then runs nowhere: that is easily forgotten."""
+    if first.meant:
+        return Severity.INFO if desired else Severity.WARNING
+    return Severity.WARNING if stays else None
+
+
+def _running(operand: DaemonSet, known: Operands | Missing) -> set[str]:
+    pods = () if isinstance(known, Missing) else known.of(operand)
+    return {p.spec.node_name for p in pods if is_ready(p)}
+
+
+def _some(out: Iterable[_Out]) -> list[_Out]:
+    """One node for each kind of reason is enough to show what to do."""
+    return list({o.code: o for o in reversed(list(out))}.values())
+
+
+def _why(operand: DaemonSet, judged: Target, node: Node) -> _Out | None:
+    label = next((m for m in judged.misses if m.key.startswith(names.DEPLOY_PREFIX)), None)
+    if judged.misses and label is None:
+        return None  # its own selector: a DaemonSet a kernel, or an architecture
+    if label is None:
+        return _by_taint(judged, node) if judged.taints else None
+    if label.seen in _PAUSES:
+        return _paused(label.key, str(label.seen), node)
+    if label.seen == "false" or node.metadata.labels.get(names.DEPLOY_OPERANDS) == "false":
+        why = f"the node has {label.key}={label.seen or 'no value'}, set by a person"
+        return _Out(node.name, "G05", why, True, Remedy("", "", Risk.NONE))
+    if label.seen is None and short_name(operand) in _EVERYWHERE and _is_for_containers(node):
+        look = Remedy(
+            "The operator has not set the label: see whether it runs, and what it says",
+            "kubectl get pods -A -l app=gpu-operator; kubectl get clusterpolicies",
+            Risk.NONE,
+        )
+        return _Out(node.name, "G05", f"it selects {label.wanted}, the label is absent", False, look)
+    return None
+
+
+def _by_taint(judged: Target, node: Node) -> _Out | None:
+    texts = listed(map(taint_text, judged.taints))
+    keys = listed(toleration_for(t).key for t in judged.taints)
+    remedy = Remedy(
+        f"Add the toleration of {keys} to the ClusterPolicy (spec.daemonsets.tolerations)",
+        "kubectl edit clusterpolicy",
+        Risk.HIGH,
+    )
+    return _Out(node.name, "G04", f"it does not tolerate {texts}", False, remedy)
+
+
+def _paused(key: str, value: str, node: Node) -> _Out:
+    who, label = ("MIG", names.MIG_CONFIG_STATE) if value == names.PAUSED_FOR_MIG else ("driver", names.UPGRADE_STATE)
+    remedy = Remedy(
+        f"The {who} manager paused it: see its log, and how far it is",
+        f"kubectl get node {node.name} -L {label}",
+        Risk.NONE,
+    )
+    return _Out(node.name, _PAUSES[value], f"the node has {key}={value}", False, remedy)
+
+
+def _is_for_containers(node: Node) -> bool:
+    """A node that serves virtual machines, or that no discovery has found, is not missing its label."""
+    labels = node.metadata.labels
+    asked = labels.get(names.WORKLOAD_CONFIG, "container")
+    return asked == "container" and any(labels.get(label) == "true" for label in names.PCI_PRESENT)

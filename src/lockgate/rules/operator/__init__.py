@@ -1,0 +1,1 @@
+"""What the operator itself says of its ClusterPolicy."""

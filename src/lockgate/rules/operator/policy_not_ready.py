@@ -1,0 +1,62 @@
+"""The ClusterPolicy is not ready.
+
+The operator's own word: which operands it waits for, or why it could not follow the policy at all.
+
+Why it matters: it is the operator's summary and names an operand, seldom the cause; causes that are found stand beside.
+Fix: follow the first condition that is False; `kubectl gpu why operand/NAME` looks into one operand.
+"""
+
+from lockgate.diagnosis.rule import Failed, Passed, rule
+from lockgate.diagnosis.stage import Stage
+from lockgate.model.facts import ClusterPolicies
+from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.objects import ClusterPolicy, Condition
+
+_PAIR = ("Ready", "Error")
+_ON_THE_WAY = ("Progressing", "NotCreated", "Waiting")
+
+
+@rule(codes=("I01",), severity=Severity.ERROR, stages=(Stage.CLUSTER,), asks_gpu=None)
+def policy_not_ready(cluster_policies: ClusterPolicies) -> Failed | Passed | None:
+    sick = [p for p in cluster_policies if p.status.state not in ("ready", "ignored")]
+    if not sick:
+        ready = next((p.name for p in cluster_policies if p.status.state == "ready"), "")
+        return Passed(f"ClusterPolicy {ready} is ready") if ready else None
+    policy = sick[0]
+    false = _false(policy)
+    first = false[0] if false else None
+    going = bool(false) and all(c.reason in _ON_THE_WAY for c in false if c.type not in _PAIR)
+    why = first.message or first.reason if first else "its status says nothing: no operator has looked at it yet"
+    return Failed(
+        about=f"clusterpolicy/{policy.name}",
+        severity=Severity.WARNING if going else None,
+        summary=f"ClusterPolicy {policy.name} is {policy.status.state or 'without a state'}: {why}",
+        evidence=(
+            Evidence(object=f"clusterpolicy/{policy.name}", field="status.state", value=policy.status.state or "none"),
+            *(_seen(policy, c) for c in false),
+        ),
+        remedy=(
+            Remedy(
+                "See every condition of the policy",
+                f"kubectl get clusterpolicy {policy.name} -o jsonpath='{{.status.conditions}}'",
+                Risk.NONE,
+            ),
+        ),
+    )
+
+
+def _false(policy: ClusterPolicy) -> list[Condition]:
+    """The operands' conditions that do not hold, else the summary."""
+    own = [c for c in policy.status.conditions if c.status == "False" and c.type not in _PAIR]
+    pair = [c for c in policy.status.conditions if (c.type, c.status) in (("Error", "True"), ("Ready", "False"))]
+    return own or pair[:1]
+
+
+def _seen(policy: ClusterPolicy, condition: Condition) -> Evidence:
+    return Evidence(
+        object=f"clusterpolicy/{policy.name}",
+        field=f"status.conditions[{condition.type}]",
+        value=condition.status,
+        verbatim=condition.message,
+        note=condition.reason,
+    )
