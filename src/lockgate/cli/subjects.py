@@ -49,6 +49,8 @@ def read_subjects(paths: list[str], options: argparse.Namespace) -> list[Looked]
         return found + _trees([path for path in paths if path not in bundles], options, release)
     except InputError as error:
         raise FactsError(str(error), 2) from None
+    except OSError as error:
+        raise FactsError(f"{error.filename or paths[0]}: cannot be read ({error.strerror or error})", 1) from None
 
 
 def _release(text: str | None) -> "Release | None":
@@ -71,7 +73,8 @@ def _is_bundle(path: str) -> bool:
 
 
 def _trees(paths: list[str], options: argparse.Namespace, release: "Release | None") -> list[Looked]:
-    from lockgate.collect.node_files import node_trees, presence
+    from lockgate.collect.node_files import node_trees
+    from lockgate.collect.node_tree import presence
     from lockgate.lint.asked_paths import asked_paths
     from lockgate.lint.subject import Subject
 

@@ -6,46 +6,20 @@ with `nodes/<node>/` are read by `collect.folder`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from os.path import normpath
 from pathlib import Path
 from typing import Final
 
 from lockgate.collect.errors import InputError
 from lockgate.collect.members import is_archive, members, read_file, read_head
+from lockgate.collect.node_host import host_trees
+from lockgate.collect.node_tree import CDI_DIRECTORIES, TEXT_LIMIT, TOP_LEVELS, VERSION_FILES, NodeTree, version_in
 from lockgate.containerd.imports import File
-from lockgate.containerd.releases import FAMILIES, Release
-from lockgate.host.containerd_files import read_files
-from lockgate.host.rooted import Root
+from lockgate.containerd.releases import Release
 
-TOP_LEVELS: Final = (
-    "/etc/containerd/config.toml",
-    "/var/lib/rancher/k3s/agent/etc/containerd/config.toml",
-    "/var/lib/rancher/rke2/agent/etc/containerd/config.toml",
-    "/etc/k0s/containerd.toml",
-    "/var/snap/microk8s/current/args/containerd.toml",
-)
-CDI_DIRECTORIES: Final = ("/etc/cdi", "/var/run/cdi", "/run/cdi")
 _STANDS_FOR: Final = "/etc/containerd"
-_VERSION: Final = ("containerd-version.txt", "containerd-version")
 _TEXTS: Final = (".toml", ".json", ".yaml")
-_LIMIT: Final = 1 << 20
 _MOST: Final = 1000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeTree:
-    """Files by their path on the node. `root` is the top-level configuration, "" when there is none.
-
-    `places` tells where each lies on this machine ("" part of an archive), `writable` which of them a person named;
-    `host` is the folder that stands for the node's `/`, where there is one; `version` what `containerd --version` said.
-    """
-
-    files: Mapping[str, File]
-    root: str = ""
-    places: Mapping[str, str] = field(default_factory=dict)
-    writable: frozenset[str] = frozenset()
-    host: Path | None = None
-    version: str = ""
 
 
 def is_bundle(path: Path) -> bool:
@@ -82,23 +56,6 @@ def node_trees(paths: Iterable[str], release: Release | None, host: str | None =
     return found
 
 
-def presence(tree: NodeTree, asked: Iterable[str]) -> dict[str, bool]:
-    """Whether the node has some paths; those about which the tree cannot tell are left out.
-
-    A tree tells about `/usr/...` when it has a `/usr`: a copy of `/etc` alone says nothing about programs.
-    """
-    if tree.host is None:
-        return {}
-    root = Root(tree.host)
-    known = {area: _is_real(root, area) for area in {path.split("/")[1] for path in asked if path.startswith("/")}}
-    return {p: root.resolve(p) is not None for p in asked if p.startswith("/") and known[p.split("/")[1]]}
-
-
-def _is_real(root: Root, area: str) -> bool:
-    """A `/dev` without `/dev/null` is no node's."""
-    return root.resolve("/dev/null") is not None if area == "dev" else any(root.names(f"/{area}"))
-
-
 def _head(path: Path) -> bytes:
     try:
         return read_head(path)
@@ -114,7 +71,7 @@ def _head(path: Path) -> bytes:
 
 def _folder(path: Path, release: Release | None) -> list[NodeTree]:
     if any((path / inside.lstrip("/")).is_dir() for inside in (_STANDS_FOR, *CDI_DIRECTORIES)) or _has_top(path):
-        return _host(path, release, writable=None)
+        return host_trees(path, release, writable=None)
     inside = dict(_texts(path))
     if "config.toml" in inside:
         files: dict[str, File] = {f"{_STANDS_FOR}/{name}": data for name, data in inside.items()}
@@ -143,74 +100,8 @@ def _texts(path: Path) -> Iterator[tuple[str, bytes]]:
 def _tree(folder: Path, files: Mapping[str, File], stands_for: str, root: str) -> NodeTree:
     places = {path: str(folder / path.removeprefix(f"{stands_for}/")) for path in files}
     return NodeTree(
-        files=files, root=root, places=places, writable=frozenset(files), version=_version(folder, folder.parent)
+        files=files, root=root, places=places, writable=frozenset(files), version=version_in(folder, folder.parent)
     )
-
-
-def _version(*folders: Path) -> str:
-    for folder in folders:
-        for name in _VERSION:
-            file = folder / name
-            if file.is_file():
-                return read_file(file, _LIMIT).decode("utf-8", "replace")
-    return ""
-
-
-# --- a folder that stands for `/`
-
-
-def _host(
-    host: Path, release: Release | None, writable: frozenset[str] | None, tops: Iterable[str] = TOP_LEVELS
-) -> list[NodeTree]:
-    root = Root(host)
-    specs = _host_specs(root)
-    trees = [_host_tree(root, top, specs, release, writable) for top in tops if root.resolve(top)]
-    return trees or [_host_tree(root, "", specs, release, writable)]
-
-
-def _host_tree(
-    root: Root, top: str, specs: Mapping[str, File], release: Release | None, writable: frozenset[str] | None
-) -> NodeTree:
-    version = _version(root.path)
-    files: dict[str, File] = dict(specs)
-    if top:
-        parent = top.rpartition("/")[0]
-        folders = [f"{parent}/{name}" for name in root.names(parent) if name.endswith(".d") and name != "certs.d"]
-        files |= read_files(root.path, top, _release(version, release), folders).entries
-    places = {path: str(root.path / path.lstrip("/")) for path in files}
-    return NodeTree(
-        files=files,
-        root=top,
-        places=places,
-        writable=frozenset(files) if writable is None else writable,
-        host=root.path,
-        version=version,
-    )
-
-
-def _host_specs(root: Root) -> dict[str, File]:
-    found: dict[str, File] = {}
-    real: set[str] = set()
-    for directory in CDI_DIRECTORIES:
-        resolved = root.resolve(directory)
-        if resolved is None or resolved in real:
-            continue
-        real.add(resolved)
-        for name in root.names(directory):
-            inside = root.find(directory, name)
-            if name.endswith((".json", ".yaml")) and inside is not None:
-                found[f"{directory}/{name}"] = read_file(root.outside(inside), 4 * _LIMIT)
-    return found
-
-
-def _release(version: str, release: Release | None) -> Release:
-    """The release that is used to follow imports; any will do where it is not known."""
-    if release is not None:
-        return release
-    try:
-        return Release.parse(version)
-    except ValueError:
-        return Release.parse(FAMILIES[-1].since)
 
 
 # --- single files
@@ -218,12 +109,13 @@ def _release(version: str, release: Release | None) -> Release:
 
 def _by_top_level(named: Iterable[Path]) -> dict[Path, list[Path]]:
     """The named files by the top-level file that they belong to: a drop-in's is the one beside its folder."""
+    tops: dict[Path, Path] = {}
     grouped: dict[Path, list[Path]] = {}
     for path in named:
-        above = path.absolute().parent.parent / "config.toml"
-        is_dropin = path.absolute().parent.name.endswith(".d") and above.is_file()
-        grouped.setdefault(above if is_dropin else path, []).append(path)
-    return {Path(top): files for top, files in grouped.items()}
+        above = Path(normpath(path.parent / "..")) / "config.toml"
+        top = above if path.absolute().parent.name.endswith(".d") and above.is_file() else path
+        grouped.setdefault(tops.setdefault(Path(normpath(top.absolute())), top), []).append(path)
+    return grouped
 
 
 def _top_level(top: Path, named: list[Path], release: Release | None, host: str | None) -> NodeTree:
@@ -231,14 +123,14 @@ def _top_level(top: Path, named: list[Path], release: Release | None, host: str 
     inside = next((p for p in TOP_LEVELS if str(absolute).endswith(p)), "")
     if host is not None or inside:
         root = Path(host) if host is not None else Path(str(absolute).removesuffix(inside) or "/")
-        tree = _host(root, release, frozenset(), (inside or TOP_LEVELS[0],))[0]
+        tree = host_trees(root, release, frozenset(), (inside or TOP_LEVELS[0],))[0]
         if tree.root:
             return _named(tree, named)
-    files: dict[str, File] = {f"{_STANDS_FOR}/{top.name}": read_file(top, _LIMIT)}
+    files: dict[str, File] = {f"{_STANDS_FOR}/{top.name}": read_file(top, TEXT_LIMIT)}
     for path in [*sorted(top.parent.glob("*.toml")), *sorted(top.parent.glob("*.d/*.toml"))][:_MOST]:
         relative = path.relative_to(top.parent).as_posix()
         if path.is_file():
-            files[f"{_STANDS_FOR}/{relative}"] = read_file(path, _LIMIT)
+            files[f"{_STANDS_FOR}/{relative}"] = read_file(path, TEXT_LIMIT)
     return _named(_tree(top.parent, files, _STANDS_FOR, f"{_STANDS_FOR}/{top.name}"), named)
 
 
@@ -254,15 +146,19 @@ def _named(tree: NodeTree, named: list[Path]) -> NodeTree:
 
 def _specification(path: Path) -> NodeTree:
     place = f"/etc/cdi/{path.name}"
-    return NodeTree(files={place: read_file(path, 4 * _LIMIT)}, places={place: str(path)}, writable=frozenset({place}))
+    return NodeTree(
+        files={place: read_file(path, 4 * TEXT_LIMIT)}, places={place: str(path)}, writable=frozenset({place})
+    )
 
 
 # --- archives
 
 
 def _archive(path: Path) -> list[NodeTree]:
-    inside = {m.path: m.data for m in members(path, lambda name: name.endswith(_TEXTS + _VERSION))}
-    version = next((data.decode("utf-8", "replace") for name, data in inside.items() if name.endswith(_VERSION)), "")
+    inside = {m.path: m.data for m in members(path, lambda name: name.endswith(_TEXTS + VERSION_FILES))}
+    version = next(
+        (data.decode("utf-8", "replace") for name, data in inside.items() if name.endswith(VERSION_FILES)), ""
+    )
     tops = [name for name in inside if f"/{name}".endswith(TOP_LEVELS)]
     if tops:
         inner = next(top for top in TOP_LEVELS if f"/{tops[0]}".endswith(top))

@@ -27,10 +27,7 @@ def render_sarif(report: LintReport) -> str:
     """One run with a result for each finding, the suppressed ones marked so."""
     rules = {rule.id: rule for rule in all_rules()}
     results = [_result(finding) for finding in report.findings]
-    results += [
-        _result(s.finding) | {"suppressions": [{"kind": "inSource", "justification": s.reason}]}
-        for s in report.suppressed
-    ]
+    results += [_result(s.finding) | {"suppressions": [_suppression(s.reason)]} for s in report.suppressed]
     used = sorted({result["ruleId"] for result in results})
     driver: dict[str, Any] = {
         "name": report.tool.name,
@@ -98,3 +95,7 @@ def _fingerprint(finding: LintFinding) -> str:
 
 def _open(report: LintReport) -> list[dict[str, Any]]:
     return [{"level": "warning", "message": {"text": f"{n.reason}; {n.how}"}} for n in report.not_checked]
+
+
+def _suppression(reason: str) -> dict[str, str]:
+    return {"kind": "external" if reason.startswith("--ignore") else "inSource", "justification": reason}

@@ -1,0 +1,70 @@
+"""The files of a node in a folder that stands for its `/`: each top-level configuration with all that it may import."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from lockgate.collect.members import read_file
+from lockgate.collect.node_tree import CDI_DIRECTORIES, TEXT_LIMIT, TOP_LEVELS, NodeTree, version_in
+from lockgate.containerd.imports import File
+from lockgate.containerd.releases import FAMILIES, Release
+from lockgate.host.containerd_files import read_files
+from lockgate.host.rooted import Root
+
+
+def host_trees(
+    host: Path, release: Release | None, writable: frozenset[str] | None, tops: Iterable[str] = TOP_LEVELS
+) -> list[NodeTree]:
+    """A tree for each of some top-level files that is there, else one with the CDI specifications alone.
+
+    `writable` are the paths that may be written, None for all.
+    """
+    root = Root(host)
+    specs = _host_specs(root)
+    trees = [_host_tree(root, top, specs, release, writable) for top in tops if root.resolve(top)]
+    return trees or [_host_tree(root, "", specs, release, writable)]
+
+
+def _host_tree(
+    root: Root, top: str, specs: Mapping[str, File], release: Release | None, writable: frozenset[str] | None
+) -> NodeTree:
+    version = version_in(root.path)
+    files: dict[str, File] = dict(specs)
+    if top:
+        parent = top.rpartition("/")[0]
+        folders = [f"{parent}/{name}" for name in root.names(parent) if name.endswith(".d") and name != "certs.d"]
+        files |= read_files(root.path, top, _release(version, release), folders).entries
+    # Links are followed inside of the folder, so that nobody writes through one that leads out of it.
+    places = {path: str(root.outside(root.resolve(path) or path)) for path in files}
+    return NodeTree(
+        files=files,
+        root=top,
+        places=places,
+        writable=frozenset(files) if writable is None else writable,
+        host=root.path,
+        version=version,
+    )
+
+
+def _host_specs(root: Root) -> dict[str, File]:
+    found: dict[str, File] = {}
+    real: set[str] = set()
+    for directory in CDI_DIRECTORIES:
+        resolved = root.resolve(directory)
+        if resolved is None or resolved in real:
+            continue
+        real.add(resolved)
+        for name in root.names(directory):
+            inside = root.find(directory, name)
+            if name.endswith((".json", ".yaml")) and inside is not None:
+                found[f"{directory}/{name}"] = read_file(root.outside(inside), 4 * TEXT_LIMIT)
+    return found
+
+
+def _release(version: str, release: Release | None) -> Release:
+    """The release that is used to follow imports; any will do where it is not known."""
+    if release is not None:
+        return release
+    try:
+        return Release.parse(version)
+    except ValueError:
+        return Release.parse(FAMILIES[-1].since)

@@ -1,0 +1,281 @@
+"""`lint` as a user runs it: exit codes, streams, width, formats, diffs, fixes, suppressions, what a path may be."""
+
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BUNDLES = Path(__file__).parents[1] / "bundles"
+CRI = 'plugins."io.containerd.grpc.v1.cri"'
+ROOT = 'version = 2\nimports = ["/etc/containerd/conf.d/*.toml"]\n'
+NVIDIA = f"""version = 2
+[{CRI}.containerd.runtimes.runc]
+runtime_type = "io.containerd.runc.v2"
+[{CRI}.containerd.runtimes.nvidia]
+runtime_type = "io.containerd.runc.v2"
+"""
+REGISTRY = f'version = 2\n[{CRI}.registry]\nconfig_path = "/etc/containerd/certs.d"\n'
+
+
+def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """`lockgate ARGUMENTS` without anything of the caller's environment that could matter."""
+    clean = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "TERM", "KUBECONFIG", "COLUMNS")}
+    return subprocess.run(
+        [sys.executable, "-m", "lockgate.cli.main", *map(str, arguments)],
+        env=clean,
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def lint(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return run("lint", *arguments, cwd=cwd)
+
+
+@pytest.fixture
+def trap(tmp_path: Path) -> Path:
+    """A folder that stands for /etc/containerd, with the drop-in trap in it."""
+    (tmp_path / "conf.d").mkdir()
+    (tmp_path / "config.toml").write_text(ROOT)
+    (tmp_path / "conf.d/50-nvidia.toml").write_text(NVIDIA)
+    (tmp_path / "conf.d/99-registry.toml").write_text(REGISTRY)
+    (tmp_path / "containerd-version.txt").write_text("containerd github.com/containerd/containerd v1.7.24 88bf19b\n")
+    return tmp_path
+
+
+def files(folder: Path) -> dict[str, str]:
+    return {str(p.relative_to(folder)): p.read_text() for p in sorted(folder.rglob("*.toml"))}
+
+
+def test_the_trap_is_shown_with_the_lines_of_both_files(trap: Path) -> None:
+    answer = lint(".", cwd=trap)
+    assert (answer.returncode, answer.stderr) == (3, "")
+    assert 'runtime "nvidia" of conf.d/50-nvidia.toml will not exist' in " ".join(answer.stdout.split())
+    assert "--> conf.d/50-nvidia.toml:4\n4 | [" + CRI + ".containerd.runtimes.nvidia]\n  | ^^^^" in answer.stdout
+    assert "--> conf.d/99-registry.toml:2\n" in answer.stdout
+    assert answer.stdout.endswith("1 blocker; --fix heals 1 (3 files)\n")
+    assert max(len(line) for line in answer.stdout.splitlines()) <= 100
+
+
+def test_looking_and_diffing_write_nothing(trap: Path) -> None:
+    before = files(trap)
+    lint(".", cwd=trap)
+    lint(".", "--diff", cwd=trap)
+    assert files(trap) == before
+
+
+def test_the_diff_is_one_that_patch_takes_and_it_heals(trap: Path) -> None:
+    diff = lint(".", "--diff", cwd=trap)
+    assert diff.returncode == 3
+    assert diff.stdout.startswith("--- conf.d/99-registry.toml\n+++ conf.d/99-registry.toml\n")
+    subprocess.run(["patch", "-p0"], input=diff.stdout, text=True, cwd=trap, check=True, capture_output=True)
+    assert lint(".", cwd=trap).returncode == 0
+
+
+def test_fix_writes_what_diff_shows_keeps_the_mode_and_is_done_once(trap: Path) -> None:
+    (trap / "conf.d/99-registry.toml").chmod(0o640)
+    fixed = lint(".", "--fix", cwd=trap)
+    assert (fixed.returncode, fixed.stderr) == (0, "wrote conf.d/99-registry.toml\n")
+    assert (trap / "conf.d/99-registry.toml").stat().st_mode & 0o777 == 0o640
+    written = files(trap)
+    again = lint(".", "--fix", cwd=trap)
+    assert (again.returncode, again.stderr, files(trap)) == (0, "", written)
+    handlers = json.loads(run("effective", trap, "-o", "json").stdout)["config"]["plugins"]
+    assert "nvidia" in handlers["io.containerd.grpc.v1.cri"]["containerd"]["runtimes"]
+
+
+def test_fix_writes_named_files_only(trap: Path) -> None:
+    before = files(trap)
+    assert lint("config.toml", "--release", "1.7.24", "--fix", cwd=trap).returncode == 3
+    assert files(trap) == before
+    assert lint("config.toml", "conf.d/99-registry.toml", "--release", "1.7.24", "--fix", cwd=trap).returncode == 0
+    assert [name for name, text in files(trap).items() if text != before[name]] == ["conf.d/99-registry.toml"]
+
+
+def test_fix_never_writes_through_a_link_that_leaves_the_folder(tmp_path: Path) -> None:
+    outside = tmp_path / "theirs.toml"
+    outside.write_text('disabled_plugins = ["cri"]\n')
+    host = tmp_path / "host"
+    (host / "etc/containerd").mkdir(parents=True)
+    (host / "etc/containerd/config.toml").symlink_to(outside)
+    lint(host, "--release", "1.7.24", "--fix")
+    assert outside.read_text() == 'disabled_plugins = ["cri"]\n'
+
+
+def test_a_comment_with_a_reason_suppresses_and_one_without_is_told(trap: Path) -> None:
+    place = trap / "conf.d/50-nvidia.toml"
+    place.write_text("# lockgate: ignore containerd/dropin-overridden -- being moved this week\n" + NVIDIA)
+    quiet = lint(".", cwd=trap)
+    assert quiet.returncode == 0
+    assert "suppressed: containerd/dropin-overridden (being moved this week)" in quiet.stdout
+    place.write_text("# lockgate: ignore containerd/dropin-overridden\n" + NVIDIA)
+    loud = lint(".", cwd=trap)
+    assert loud.returncode == 3
+    assert "warning[lint/ignored-without-reason]" in loud.stdout
+
+
+def test_a_comment_counts_for_its_own_line_and_the_next_one_only(trap: Path) -> None:
+    comment = "# lockgate: ignore containerd/dropin-overridden -- known\n"
+    near = NVIDIA.replace(f"[{CRI}.containerd.runtimes.nvidia]", f"{comment}[{CRI}.containerd.runtimes.nvidia]")
+    (trap / "conf.d/50-nvidia.toml").write_text(near)
+    assert lint(".", cwd=trap).returncode == 0
+    (trap / "conf.d/50-nvidia.toml").write_text(NVIDIA + "\n" + comment)
+    assert lint(".", cwd=trap).returncode == 3
+
+
+@pytest.mark.parametrize(
+    ("ignore", "code"),
+    [
+        ("containerd/dropin-overridden", 0),
+        ("containerd/*", 0),
+        ("containerd/dropin-overridden=*/99-registry.toml", 0),
+        ("containerd/dropin-overridden=*/other.toml", 3),
+        ("containerd/cdi-off", 3),
+    ],
+)
+def test_ignore_takes_an_id_and_a_path_pattern(trap: Path, ignore: str, code: int) -> None:
+    assert lint(".", "--ignore", ignore, cwd=trap).returncode == code
+
+
+def test_json_has_the_lines_and_the_exit_code(trap: Path) -> None:
+    report = json.loads(lint(".", "-o", "json", cwd=trap).stdout)
+    assert (report["apiVersion"], report["kind"], report["exitCode"]) == ("lockgate.dev/v1alpha1", "Lint", 3)
+    (finding,) = report["findings"]
+    assert finding["id"] == "containerd/dropin-overridden"
+    assert [(line["file"], line["line"]) for line in finding["lines"]] == [
+        ("conf.d/50-nvidia.toml", 4),
+        ("conf.d/99-registry.toml", 2),
+    ]
+
+
+def test_sarif_has_what_version_2_1_0_asks_for(trap: Path) -> None:
+    log = json.loads(lint(".", "-o", "sarif", cwd=trap).stdout)
+    assert sarif_faults(log) == []
+    (run_,) = log["runs"]
+    (result,) = run_["results"]
+    assert (result["ruleId"], result["level"]) == ("containerd/dropin-overridden", "error")
+    assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == 4
+    assert result["relatedLocations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "conf.d/99-registry.toml"
+
+
+def test_suppressed_results_of_sarif_say_so(trap: Path) -> None:
+    log = json.loads(lint(".", "-o", "sarif", "--ignore", "containerd/*", cwd=trap).stdout)
+    assert sarif_faults(log) == []
+    assert [r["suppressions"][0]["kind"] for r in log["runs"][0]["results"]] == ["external"]
+
+
+def sarif_faults(log: dict[str, Any]) -> list[str]:
+    """What breaks the rules of SARIF 2.1.0 for the objects that we write: members, enumerations, references."""
+    found = [] if log["version"] == "2.1.0" and log["$schema"].endswith("sarif-schema-2.1.0.json") else ["version"]
+    found += [f"unknown {name}" for name in set(log) - {"version", "$schema", "runs"}]
+    for run_ in log["runs"]:
+        driver = run_["tool"]["driver"]
+        ids = [rule["id"] for rule in driver["rules"]]
+        found += [] if driver["name"] and len(ids) == len(set(ids)) else ["driver"]
+        found += [] if run_["columnKind"] in ("utf16CodeUnits", "unicodeCodePoints") else ["columnKind"]
+        found += [] if all(i["executionSuccessful"] in (True, False) for i in run_["invocations"]) else ["invocations"]
+        for result in run_["results"]:
+            found += [] if ids[result["ruleIndex"]] == result["ruleId"] else ["ruleIndex"]
+            found += [] if result["level"] in ("none", "note", "warning", "error") else ["level"]
+            found += [] if result["message"]["text"] else ["message"]
+            kinds = {s["kind"] for s in result.get("suppressions", ())}
+            found += [] if kinds <= {"inSource", "external"} else ["suppressions"]
+            for place in (*result["locations"], *result.get("relatedLocations", ())):
+                region = place["physicalLocation"].get("region", {"startLine": 1})
+                ordered = region.get("endColumn", 1) >= region.get("startColumn", 1) >= 1
+                found += [] if region["startLine"] >= 1 and ordered else ["region"]
+                found += [] if " " not in place["physicalLocation"]["artifactLocation"]["uri"] else ["uri"]
+    return found
+
+
+def test_junit_is_xml_with_a_case_a_rule(trap: Path) -> None:
+    suite = ET.fromstring(lint(".", "-o", "junit", cwd=trap).stdout).find("testsuite")
+    assert suite is not None
+    failed = [case.attrib["name"] for case in suite if case.find("failure") is not None]
+    assert (suite.attrib["failures"], failed) == ("1", ["dropin-overridden"])
+    assert int(suite.attrib["tests"]) == len(list(suite)) > 20
+
+
+def test_warnings_alone_are_exit_4_and_so_is_an_unknown_release(trap: Path) -> None:
+    (trap / "conf.d/99-registry.toml").rename(trap / "registry.toml.off")
+    (trap / "config.d").mkdir()
+    (trap / "config.d/x.toml").write_text("version = 2\n")
+    assert lint(".", cwd=trap).returncode == 4
+    (trap / "containerd-version.txt").unlink()
+    unknown = lint(".", cwd=trap)
+    assert unknown.returncode == 4
+    assert "not checked: the containerd release is not known; to know it: give --release" in unknown.stdout
+
+
+def test_bad_input_is_one_line_and_exit_2(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for arguments, words in (
+        ((), "give a PATH"),
+        ((tmp_path / "none",), "there is no such file or folder"),
+        ((tmp_path / "empty",), "holds no config.toml"),
+        ((tmp_path, "--release", "one"), "no containerd release in 'one'"),
+        ((tmp_path, "--release", "1.2.0"), "older than the oldest family known"),
+        ((BUNDLES / "healthy.tgz", "--node", "nobody"), "holds no files of node nobody"),
+    ):
+        answer = lint(*arguments)
+        assert (answer.returncode, answer.stdout) == (2, ""), arguments
+        assert words in answer.stderr
+        assert answer.stderr.count("\n") == 1
+
+
+def test_a_bundle_is_judged_node_by_node() -> None:
+    whole = lint(BUNDLES / "dropin-trap.tgz")
+    assert whole.returncode == 3
+    assert "on gpu-b" in whole.stdout
+    assert lint(BUNDLES / "dropin-trap.tgz", "--node", "gpu-a").returncode == 0
+    assert lint(BUNDLES / "dropin-trap.tgz", "--node", "gpu-b", "--fix").returncode == 2
+    assert "+++ gpu-b:/etc/containerd/conf.d/" in lint(BUNDLES / "dropin-trap.tgz", "--diff").stdout
+
+
+def test_a_healthy_bundle_of_a_node_with_our_toolkit_is_silent() -> None:
+    assert lint(BUNDLES / "healthy-installed.tgz").stdout.startswith("nothing to say about")
+
+
+def test_an_archive_of_a_folder_is_read_as_the_folder(trap: Path, tmp_path: Path) -> None:
+    archive = tmp_path / "etc.tgz"
+    with tarfile.open(archive, "w:gz") as tar:
+        for name in ("config.toml", "conf.d/50-nvidia.toml", "conf.d/99-registry.toml", "containerd-version.txt"):
+            tar.add(trap / name, f"etc/containerd/{name}")
+    answer = lint(archive)
+    assert answer.returncode == 3
+    assert "containerd/dropin-overridden" in answer.stdout
+
+
+def test_a_folder_for_the_root_tells_what_the_node_has(tmp_path: Path) -> None:
+    (tmp_path / "etc/containerd").mkdir(parents=True)
+    (tmp_path / "usr/bin").mkdir(parents=True)
+    (tmp_path / "usr/bin/runc").touch()
+    config = tmp_path / "etc/containerd/config.toml"
+    options = f'[{CRI}.containerd.runtimes.nvidia.options]\nBinaryName = "/usr/bin/{{}}"\n'
+    config.write_text(NVIDIA + options.format("runc"))
+    assert lint(tmp_path, "--release", "1.7.24").returncode == 0
+    config.write_text(NVIDIA + options.format("nvidia-container-runtime"))
+    for path in (tmp_path, config):
+        gone = lint(path, "--release", "1.7.24")
+        assert gone.returncode == 3
+        assert "containerd/binary-missing" in gone.stdout
+
+
+def test_cdi_files_are_judged_without_a_release(tmp_path: Path) -> None:
+    spec = tmp_path / "nvidia.yaml"
+    spec.write_text("cdiVersion: 0.5.0\nkind: nvidia.com/gpu\ndevices: []\n")
+    for path in (spec, tmp_path):
+        answer = lint(path)
+        assert answer.returncode == 3
+        assert "error[cdi/invalid]" in answer.stdout
+        assert "no devices" in answer.stdout
