@@ -15,6 +15,8 @@ from lockgate import __version__
 # Every verb with its line of help; what a verb needs is imported only when it runs.
 VERBS = {
     "why": "say why a GPU pod or workload does not run, with evidence",
+    "survey": "show every GPU node, both gates, operands, versions and findings in one view",
+    "explain": "explain a finding, a code, a topic, or a pasted error text",
     "capacity": "show GPUs as the scheduler counts them: requested, headroom, locked",
     "fit": "say whether pods fit, where, and what would make room",
     "lint": "say what is wrong with containerd's files and CDI specifications, and mend it",

@@ -5,6 +5,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from lockgate.collect.live import Access
     from lockgate.model.facts import Snapshot
 
 
@@ -54,19 +55,24 @@ def complain(message: str, code: int) -> int:
     return code
 
 
-def _live(options: argparse.Namespace) -> "Snapshot":
+def access_of(options: argparse.Namespace) -> "Access":
+    """How to reach the cluster that the flags name."""
     from lockgate.collect.live import Access
-    from lockgate.collect.whole_cluster import from_whole_cluster
-    from lockgate.kube.errors import ApiError, Unreachable
 
-    access = Access(
+    return Access(
         kubeconfig=options.kubeconfig,
         context=options.context,
         as_user=options.as_user,
         as_groups=tuple(options.as_group),
         request_timeout=options.request_timeout,
     )
+
+
+def _live(options: argparse.Namespace) -> "Snapshot":
+    from lockgate.collect.whole_cluster import from_whole_cluster
+    from lockgate.kube.errors import ApiError, Unreachable
+
     try:
-        return from_whole_cluster(access)
+        return from_whole_cluster(access_of(options))
     except (ApiError, Unreachable) as error:
         raise FactsError(str(error), 1) from None

@@ -1,0 +1,58 @@
+"""`survey`: one look at the whole GPU estate: both gates of every node, operands, versions, findings. It only looks."""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from lockgate.cli.sources import FactsError, access_of, add_source_arguments, complain
+
+if TYPE_CHECKING:
+    from lockgate.model.facts import Snapshot
+
+DESCRIPTION = "Show the whole GPU estate at once: both gates of every node, operands, sharing, versions, what is wrong."
+EXAMPLES = """examples:
+  {prog} survey
+  {prog} survey --from bundle.tgz -o json
+
+exit codes: as `why` without a target: 0 nothing wrong, 1 the tool or the cluster failed, 2 bad usage or input,
+            3 a finding of severity error or blocker, 4 only warnings, or something decisive not checked
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The form, and where the facts come from."""
+    parser.add_argument("-o", "--output", choices=("text", "json"), default="text", help="text (default) or json")
+    add_source_arguments(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read, survey, render; returns the exit code."""
+    from lockgate.capacity.overview import UnreadableError
+    from lockgate.cli.render.survey import as_json, as_text
+    from lockgate.cli.surveying import survey
+
+    try:
+        seen = survey(_facts(options))
+    except FactsError as error:
+        return complain(str(error), error.code)
+    except UnreadableError as error:
+        return complain(str(error), 1 if options.source is None else 2)
+    sys.stdout.write(as_json(seen) if options.output == "json" else as_text(seen))
+    return int(seen.diagnosis.exit_code)
+
+
+def _facts(options: argparse.Namespace) -> "Snapshot":
+    from lockgate.collect.errors import InputError
+    from lockgate.collect.offline import from_path
+    from lockgate.collect.wide import from_cluster_wide
+    from lockgate.diagnosis.target import CLUSTER
+    from lockgate.kube.errors import ApiError, Unreachable
+
+    try:
+        if options.source is not None:
+            return from_path(options.source, sys.stdin.buffer)
+        return from_cluster_wide(access_of(options), CLUSTER, "")
+    except InputError as error:
+        raise FactsError(str(error), 2) from None
+    except (ApiError, Unreachable) as error:
+        raise FactsError(str(error), 1) from None

@@ -1,0 +1,105 @@
+"""The pages of `explain`: one for each rule of `why` and of `lint`, and one for each topic."""
+
+import difflib
+import re
+from importlib.resources import files
+
+import msgspec
+
+from lockgate.diagnosis.recognise import recognise
+from lockgate.lint import all_rules as lint_rules
+from lockgate.rules import all_rules
+
+_WORD = re.compile(r"[a-z0-9][a-z0-9.]+")
+_COMMON = frozenset(
+    {"the", "and", "how", "what", "why", "does", "did", "for", "with", "from", "into", "you", "your", "are", "that"}
+    | {"this", "not", "has", "have"}
+)
+
+
+class Page(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What is known about one finding or topic; `text` is plain text, its first line the title."""
+
+    kind: str  # finding | lint | topic
+    id: str
+    title: str
+    codes: tuple[str, ...] = ()
+    severity: str = ""
+    text: str
+
+
+def all_pages() -> tuple[Page, ...]:
+    """Every page: topics, then findings of `why`, then those of `lint`, each in the order of ids."""
+    return (*_topics(), *_findings(), *_lint())
+
+
+def find(asked: str) -> tuple[Page, ...]:
+    """The pages for what was typed: an id, a catalogue code, a topic, a question, or a pasted error text.
+
+    The most telling comes first; empty when nothing fits.
+    """
+    pages = all_pages()
+    wanted = asked.strip()
+    exact = [p for p in pages if wanted.lower() in (p.id, p.id.rpartition("/")[2])]
+    if exact:
+        return tuple(exact)
+    coded = [p for p in pages if wanted.upper() in p.codes]
+    if coded or re.fullmatch(r"[A-Za-z]\d\d", wanted):
+        return tuple(coded)
+    by_id = {p.id: p for p in pages if p.kind == "finding"}
+    known = [by_id[name] for name in recognise(wanted, all_rules())]
+    return tuple(known) or _about(wanted, pages)
+
+
+def suggestions(asked: str) -> tuple[str, ...]:
+    """Ids that come near what was typed."""
+    ids = {p.id for p in all_pages()}
+    short = {i.rpartition("/")[2]: i for i in ids}
+    near = difflib.get_close_matches(asked.lower(), [*ids, *short], n=3)
+    return tuple(dict.fromkeys(short.get(n, n) for n in near))
+
+
+def _about(asked: str, pages: tuple[Page, ...]) -> tuple[Page, ...]:
+    """The topics whose questions share most words with a question; a single common word is no match."""
+    words = _words(asked)
+    if len(words) < 2:
+        return ()
+    scored = [(len(words & _words(_questions(p))) / len(words), p) for p in pages if p.kind == "topic"]
+    best = max((score for score, _ in scored), default=0.0)
+    return tuple(p for score, p in scored if score == best) if best >= 0.5 else ()
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.lower())) - _COMMON
+
+
+def _questions(page: Page) -> str:
+    return " ".join(line for line in page.text.splitlines() if line.startswith("Asked as:")) + " " + page.title
+
+
+def _topics() -> list[Page]:
+    found = []
+    for file in sorted(files("lockgate.topics").iterdir(), key=lambda f: f.name):
+        if file.name.endswith(".md"):
+            text = file.read_text(encoding="utf-8")
+            title, _, body = text.partition("\n")
+            found.append(Page(kind="topic", id=file.name[:-3], title=title.lstrip("# "), text=body.strip()))
+    return found
+
+
+def _findings() -> list[Page]:
+    return [
+        Page(kind="finding", id=r.id, title=r.title, codes=r.codes, severity=r.severity.value, text=_body(r.page))
+        for r in all_rules()
+    ]
+
+
+def _lint() -> list[Page]:
+    return [
+        Page(kind="lint", id=r.id, title=r.title, codes=r.codes, severity=r.severity.value, text=_body(r.page))
+        for r in lint_rules()
+    ]
+
+
+def _body(page: str) -> str:
+    return page.partition("\n")[2].strip()

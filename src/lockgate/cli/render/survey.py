@@ -1,0 +1,143 @@
+"""The survey as text of 100 columns, and as JSON."""
+
+import textwrap
+from collections.abc import Iterator
+
+import msgspec
+
+from lockgate.cli.surveying import UNKNOWN, NodeLine, Offer, Survey
+from lockgate.model import names
+from lockgate.model.finding import Finding, Severity
+
+WIDTH = 100
+_HEADS = ("PHYS", "CAP", "ALLOC", "REQ", "LOCKED", "HEADROOM")
+_WIDE = sum(len(head) + 1 for head in _HEADS)
+_FEW = 40  # nodes that are shown line by line; of more, those with findings come first
+
+
+def as_json(seen: Survey) -> str:
+    """One document with a version."""
+    body = {"apiVersion": names.API_VERSION, "kind": "Survey"} | msgspec.to_builtins(seen)
+    return msgspec.json.format(msgspec.json.encode(body), indent=2).decode() + "\n"
+
+
+def as_text(seen: Survey) -> str:
+    """Nodes, operands, policy, what is wrong, what is not known."""
+    parts = (_gate_one, _gate_two, _versions, _operands, _policies, _wrong, _unknown)
+    return "\n".join("\n".join(lines) + "\n" for part in parts if (lines := list(part(seen))))
+
+
+def _shown(seen: Survey) -> list[NodeLine]:
+    return sorted(seen.nodes, key=lambda n: (not n.findings, n.node))[:_FEW]
+
+
+def _gate_one(seen: Survey) -> Iterator[str]:
+    if not seen.nodes:
+        yield "No node is known to have a GPU."
+        return
+    heads = "".join(f"{head:>{len(head) + 1}}" for head in _HEADS)
+    yield f"{'GATE 1: NUMBERS':<22}{'PRODUCT':<24}{heads}  STATE"
+    for node in _shown(seen):
+        yield from (_offer(node, offer) for offer in node.offers)
+        if not node.offers:
+            yield f"{_cut(node.node, 21):<22}{_cut(node.product, 23):<24}{'offers no GPU':>{_WIDE}}  {_state(node)}"
+    more = len(seen.nodes) - _FEW
+    if more > 0:
+        yield f"  and {more} more nodes (-o json shows all)"
+
+
+def _offer(node: NodeLine, offer: Offer) -> str:
+    numbers = (offer.physical, offer.capacity, offer.allocatable, offer.requested, offer.locked, offer.headroom)
+    cells = "".join(
+        f"{'?' if number is None else number:>{len(head) + 1}}" for number, head in zip(numbers, _HEADS, strict=True)
+    )
+    special = "" if offer.resource == names.GPU else f" {offer.resource}"
+    shared = "".join(f" {s}" for s in offer.sharing if s != "exclusive")
+    return f"{_cut(node.node, 21):<22}{_cut(node.product, 23):<24}{cells}  {_state(node)}{special}{shared}"
+
+
+def _state(node: NodeLine) -> str:
+    words = ["NotReady"] if node.ready is False else ["ready" if node.ready else UNKNOWN]
+    return ",".join([*words, *(["cordoned"] if node.cordoned else [])])
+
+
+def _gate_two(seen: Survey) -> Iterator[str]:
+    if not seen.nodes:
+        return
+    yield f"{'GATE 2: INJECTION':<26}{'HANDLERS':<34}{'CDI DEVICES':>12}  CONFIGURATION"
+    for node in _shown(seen):
+        handlers = UNKNOWN if node.handlers is None else ", ".join(node.handlers) or "none"
+        cdi = UNKNOWN if node.cdi_devices is None else str(node.cdi_devices)
+        yield f"{_cut(node.node, 25):<26}{_cut(handlers, 33):<34}{cdi:>12}  {node.runtime_phase or UNKNOWN}"
+
+
+def _versions(seen: Survey) -> Iterator[str]:
+    """Nodes with the same versions stand on one line: a node that differs is what one looks for."""
+    alike: dict[tuple[tuple[str, str], ...], list[str]] = {}
+    for node in seen.nodes:
+        alike.setdefault(tuple(node.versions.items()), []).append(node.node)
+    if alike:
+        yield "VERSIONS"
+    for versions, nodes in alike.items():
+        text = ", ".join(f"{name} {version}" for name, version in versions)
+        yield from _wrap(f"{_names(nodes)}: {text}")
+
+
+def _operands(seen: Survey) -> Iterator[str]:
+    yield f"{'OPERAND':<26}{'NAMESPACE':<20}{'DESIRED':>8}{'READY':>7}  IMAGE"
+    for each in seen.operands:
+        place = f"{each.operand:<26}{_cut(each.namespace, 19):<20}"
+        yield f"{place}{each.desired:>8}{each.ready:>7}  {_cut(each.image, 36)}"
+    if not seen.operands:
+        yield "  none is known"
+
+
+def _policies(seen: Survey) -> Iterator[str]:
+    for each in seen.policies:
+        yield from _wrap(f"ClusterPolicy {each.policy}: {each.state}. {each.message}", 0)
+    if not seen.policies:
+        yield "No ClusterPolicy is known."
+
+
+def _wrong(seen: Survey) -> Iterator[str]:
+    roots = [f for f in seen.diagnosis.findings if not f.follows]
+    if not roots:
+        yield f"{seen.diagnosis.verdict.value.upper()}  {seen.diagnosis.headline}"
+        return
+    yield "WRONG, WORST FIRST (`why` shows the evidence)" if _is_wrong(roots) else "REMARKS"
+    for finding in roots:
+        yield from _wrap(f"{finding.severity.value}  {finding.id}: {finding.summary}{_affects(finding)}")
+
+
+def _is_wrong(roots: list[Finding]) -> bool:
+    return any(f.severity is not Severity.INFO for f in roots)
+
+
+def _affects(finding: Finding) -> str:
+    return f" [{_names(list(finding.affects))}]" if finding.affects else ""
+
+
+def _unknown(seen: Survey) -> Iterator[str]:
+    if seen.unknown:
+        yield "NOT KNOWN"
+    for text in seen.unknown:
+        yield from _wrap(text)
+
+
+def _names(every: list[str], most: int = 6) -> str:
+    more = len(every) - most
+    return ", ".join(every[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def _wrap(text: str, indent: int = 2) -> list[str]:
+    return textwrap.wrap(
+        " ".join(text.split()),
+        WIDTH,
+        initial_indent=" " * indent,
+        subsequent_indent=" " * (indent + 2),
+        break_on_hyphens=False,
+    )
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"

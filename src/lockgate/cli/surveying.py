@@ -1,0 +1,186 @@
+"""The survey: the guide's read-only walk as one value. Nodes with both gates, operands, policy, and what is wrong."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from lockgate.capacity.overview import UnreadableError, overview
+from lockgate.capacity.table import By, Row
+from lockgate.diagnosis.engine import diagnose
+from lockgate.diagnosis.operand_names import short_name
+from lockgate.diagnosis.probe import has_gpus
+from lockgate.diagnosis.target import CLUSTER, Target
+from lockgate.diagnosis.views.gate_two import GateTwo, NodeGate, gate_two
+from lockgate.model import names
+from lockgate.model.facts import Missing, Snapshot
+from lockgate.model.finding import Diagnosis
+from lockgate.model.node_state import GPUNodeState
+from lockgate.model.objects import ClusterPolicy, DaemonSet, Node
+from lockgate.rules import all_rules
+
+UNKNOWN = "unknown"
+
+
+class Part(msgspec.Struct, frozen=True, rename="camel"):
+    """A part of the survey; names are stable."""
+
+
+class Offer(Part, frozen=True, kw_only=True):
+    """One GPU resource of a node in the scheduler's numbers."""
+
+    resource: str
+    physical: int | None
+    capacity: int
+    allocatable: int
+    requested: int
+    locked: int
+    headroom: int
+    sharing: tuple[str, ...]
+
+
+class NodeLine(Part, frozen=True, kw_only=True):
+    """One GPU node: gate 1 in numbers, gate 2 in handlers and CDI, and what it runs."""
+
+    node: str
+    ready: bool | None
+    cordoned: bool
+    product: str
+    offers: tuple[Offer, ...]
+    handlers: tuple[str, ...] | None
+    cdi_devices: int | None
+    runtime_phase: str
+    mig: str
+    versions: dict[str, str]
+    findings: tuple[str, ...]
+
+
+class OperandLine(Part, frozen=True, kw_only=True):
+    """One operand: how many nodes want it, how many are ready."""
+
+    operand: str
+    namespace: str
+    desired: int
+    ready: int
+    image: str
+
+
+class PolicyLine(Part, frozen=True, kw_only=True):
+    """One ClusterPolicy and what its operator says of it."""
+
+    policy: str
+    state: str
+    message: str
+
+
+class Survey(Part, frozen=True, kw_only=True):
+    """The whole view; `unknown` says what could not be read."""
+
+    nodes: tuple[NodeLine, ...]
+    operands: tuple[OperandLine, ...]
+    policies: tuple[PolicyLine, ...]
+    diagnosis: Diagnosis
+    unknown: tuple[str, ...]
+
+
+def survey(snapshot: Snapshot) -> Survey:
+    """Look at everything once; raises UnreadableError without nodes or pods."""
+    if isinstance(snapshot.nodes, Missing):
+        raise UnreadableError(f"nodes are not known: {snapshot.nodes.reason}")
+    rows = overview(snapshot, By.NODE)
+    answer = diagnose(snapshot, Target(CLUSTER, ""), all_rules())
+    gates = gate_two(snapshot.nodes, snapshot.node_states, snapshot.node_files)
+    states = {} if isinstance(snapshot.node_states, Missing) else {s.name: s for s in snapshot.node_states}
+    gpu_nodes = sorted((n for n in snapshot.nodes if has_gpus(n)), key=lambda n: n.name)
+    return Survey(
+        nodes=tuple(_node(n, rows.rows, gates, states.get(n.name), answer) for n in gpu_nodes),
+        operands=_operands(snapshot),
+        policies=_policies(snapshot),
+        diagnosis=answer,
+        unknown=(*rows.unknown, *_unread(snapshot)),
+    )
+
+
+def _node(node: Node, rows: Iterable[Row], gates: GateTwo, state: GPUNodeState | None, answer: Diagnosis) -> NodeLine:
+    ready = next((c.status for c in node.status.conditions if c.type == "Ready"), None)
+    gate = gates.on(node.name)
+    runtime = state.status.runtime if state else None
+    return NodeLine(
+        node=node.name,
+        ready=None if ready is None else ready == "True",
+        cordoned=node.spec.unschedulable,
+        product=node.metadata.labels.get(names.GPU_PRODUCT, "") or UNKNOWN,
+        offers=tuple(_offer(row) for row in rows if row.key == node.name),
+        handlers=gate.loaded.names if gate.loaded else None,
+        cdi_devices=len(gate.cdi.devices) if gate.cdi else None,
+        runtime_phase=runtime.phase if runtime else "",
+        mig=_mig(node),
+        versions=_versions(node, gate, state),
+        findings=tuple(f.id for f in answer.findings if f.about == f"node/{node.name}" or node.name in f.affects),
+    )
+
+
+def _offer(row: Row) -> Offer:
+    return Offer(
+        resource=row.resource,
+        physical=row.physical,
+        capacity=row.capacity,
+        allocatable=row.allocatable,
+        requested=row.requested,
+        locked=row.locked,
+        headroom=row.headroom,
+        sharing=tuple(s.value for s in row.sharing),
+    )
+
+
+def _mig(node: Node) -> str:
+    labels = node.metadata.labels
+    config, state = labels.get(names.MIG_CONFIG, ""), labels.get(names.MIG_CONFIG_STATE, "")
+    return f"{config} ({state})" if state and config else config
+
+
+def _versions(node: Node, gate: NodeGate, state: GPUNodeState | None) -> dict[str, str]:
+    info, driver = node.status.node_info, state.status.driver if state else None
+    labels = node.metadata.labels
+    label = ".".join(part for n in ("major", "minor", "rev") if (part := labels.get(f"nvidia.com/cuda.driver.{n}", "")))
+    found = {
+        "driver": (driver.version if driver else "") or labels.get("nvidia.com/cuda.driver-version.full", "") or label,
+        "cuda": driver.cuda_version if driver else "",
+        "runtime": info.container_runtime_version or (f"containerd://{gate.release}" if gate.release else ""),
+        "kubelet": info.kubelet_version,
+        "kernel": info.kernel_version,
+        "os": info.os_image,
+    }
+    return {name: text or UNKNOWN for name, text in found.items()}
+
+
+def _operands(snapshot: Snapshot) -> tuple[OperandLine, ...]:
+    sets = () if isinstance(snapshot.daemon_sets, Missing) else snapshot.daemon_sets
+    return tuple(sorted((_operand(ds) for ds in sets if short_name(ds)), key=lambda o: (o.operand, o.namespace)))
+
+
+def _operand(ds: DaemonSet) -> OperandLine:
+    images = [c.image for c in ds.spec.template.spec.containers]
+    return OperandLine(
+        operand=short_name(ds),
+        namespace=ds.namespace,
+        desired=ds.status.desired_number_scheduled,
+        ready=ds.status.number_ready,
+        image=images[0] if images else "",
+    )
+
+
+def _policies(snapshot: Snapshot) -> tuple[PolicyLine, ...]:
+    policies = () if isinstance(snapshot.cluster_policies, Missing) else snapshot.cluster_policies
+    return tuple(PolicyLine(policy=p.name, state=p.status.state or "none", message=_message(p)) for p in policies)
+
+
+def _message(policy: ClusterPolicy) -> str:
+    """The condition of NVIDIA's pair that holds says it all."""
+    pair = (c for c in policy.status.conditions if c.type in ("Ready", "Error") and c.status == "True")
+    return next((c.message for c in pair), "")
+
+
+def _unread(snapshot: Snapshot) -> tuple[str, ...]:
+    wanted = ("daemon_sets", "cluster_policies", "runtime_classes")
+    missing = ((name, getattr(snapshot, name)) for name in wanted)
+    return tuple(f"{name.replace('_', ' ')}: {m.reason}" for name, m in missing if isinstance(m, Missing))

@@ -1,0 +1,134 @@
+"""Which rules recognise a pasted error text: it is put where such texts appear, and the rules are asked.
+
+So nothing is matched here that `why` would not name: an event of a pod without containers, the kubelet's refusal, an
+event of a workload without pods, the scheduler's words. Of the scheduler's reasons only their kind is known without a
+cluster, so each gives every rule that may be behind it.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from lockgate.diagnosis.engine import applies, outcome
+from lockgate.diagnosis.rule import Failed, Rule
+from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.subject import Facts, Subject
+from lockgate.model import names
+from lockgate.model.facts import Snapshot
+from lockgate.model.objects import (
+    Container,
+    ContainerState,
+    ContainerStatus,
+    Event,
+    Metadata,
+    ObjectReference,
+    Pod,
+    PodSpec,
+    PodStatus,
+    ResourceRequirements,
+    StateWaiting,
+    Workload,
+)
+from lockgate.scheduling.causes import Cause
+from lockgate.scheduling.messages import parse_failed_scheduling
+
+_META: Final = Metadata(name="it", namespace="default")
+_SPEC: Final = PodSpec(
+    node_name="the node",
+    containers=(Container(name="main", resources=ResourceRequirements(limits={names.GPU: "1"})),),
+)
+_BEHIND: Final[dict[Cause, tuple[str, ...]]] = {
+    Cause.TAINT: ("scheduling/untolerated-taint",),
+    Cause.CORDONED: ("scheduling/cordoned",),
+    Cause.SELECTOR: ("scheduling/selector",),
+    Cause.NODE_NAME: ("scheduling/selector",),
+    Cause.VOLUME: ("scheduling/volume",),
+    Cause.PORTS: ("scheduling/placement",),
+    Cause.POD_AFFINITY: ("scheduling/placement",),
+    Cause.POD_ANTI_AFFINITY: ("scheduling/placement",),
+    Cause.TOPOLOGY_SPREAD: ("scheduling/placement",),
+    Cause.TOO_MANY_PODS: ("scheduling/other-resource",),
+}
+_TOO_FEW_GPUS: Final = (
+    "scheduling/all-held",
+    "scheduling/fragmented",
+    "devices/unhealthy",
+    "operands/plugin-gone",
+    "operands/plugin-idle",
+    "operands/plugin-not-targeted",
+    "operands/plugin-not-installed",
+    "scheduling/wrong-name",
+    "discovery/no-gpu-node",
+)
+
+
+def recognise(text: str, rules: Iterable[Rule]) -> tuple[str, ...]:
+    """The ids of rules that name a cause for a text, the most telling first; empty when no rule knows it."""
+    from_scheduler = _scheduler(text)
+    if from_scheduler:
+        return from_scheduler
+    asked = tuple(rules)
+    found = [r.id for subject, facts in _places(text) for r in asked if _names(r, subject, facts, text)]
+    return tuple(dict.fromkeys(found))
+
+
+def _scheduler(text: str) -> tuple[str, ...]:
+    start = text.find("nodes are available")
+    said = parse_failed_scheduling(text[text.rfind(" ", 0, max(start - 1, 0)) + 1 :] if start > 0 else text)
+    reasons = said.reasons if said else ()
+    found: list[str] = []
+    for reason in reasons:
+        if reason.cause is Cause.INSUFFICIENT:
+            found += _TOO_FEW_GPUS if names.is_gpu_resource(reason.resource) else ("scheduling/other-resource",)
+        found += _BEHIND.get(reason.cause, ())
+    if not reasons and "Insufficient nvidia.com/" in text:
+        found += _TOO_FEW_GPUS
+    return tuple(dict.fromkeys(found))
+
+
+def _names(rule: Rule, subject: Subject, facts: Facts, text: str) -> bool:
+    """Whether a rule fails there because of the text: it must quote it, and be more than a fallback."""
+    if rule.fallback or not applies(rule, subject):
+        return False
+    said = outcome(rule, facts)
+    if not isinstance(said, Failed):
+        return False
+    # The kubelet's refusal is quoted whatever it says: only known words count.
+    known = bool(said.codes or rule.codes) and (rule.id != "kubelet/refused" or bool(said.codes))
+    return known and any(text in e.verbatim or e.verbatim in text for e in said.evidence if e.verbatim)
+
+
+def _places(text: str) -> Iterable[tuple[Subject, Facts]]:
+    for subject, about in ((_creating(text), "Pod"), (_refused(text), "Pod"), (_workload(), "Job")):
+        event = Event(
+            metadata=Metadata(name="e"),
+            type="Warning",
+            reason="Failed",
+            message=text,
+            involved_object=ObjectReference(kind=about, name=_META.name, namespace=_META.namespace),
+        )
+        yield subject, Facts(Snapshot(events=(event,)), subject)
+
+
+def _creating(text: str) -> Subject:
+    reason = next((word for word in text.replace(":", " ").split() if word in _BACK_OFF), "")
+    waiting = StateWaiting(reason=reason, message=text)
+    status = ContainerStatus(name="main", state=ContainerState(waiting=waiting))
+    pod = Pod(metadata=_META, spec=_SPEC, status=PodStatus(phase="Pending", container_statuses=(status,)))
+    return Subject(stage=Stage.CREATING, pod=pod)
+
+
+_BACK_OFF: Final = ("ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull")
+
+
+def _refused(text: str) -> Subject:
+    first = text.strip().split(maxsplit=1)
+    reason = first[0].rstrip(":") if first and first[0].rstrip(":").endswith("Error") else ""
+    if first and first[0].startswith("OutOf"):
+        reason = first[0].rstrip(":")
+    message = text.strip()[len(first[0]) :].strip() if reason else text
+    status = PodStatus(phase="Failed", reason=reason or "UnexpectedAdmissionError", message=message)
+    return Subject(stage=Stage.ADMISSION, pod=Pod(metadata=_META, spec=_SPEC, status=status))
+
+
+def _workload() -> Subject:
+    return Subject(stage=Stage.NO_POD, workload=Workload(metadata=_META, kind="Job"))

@@ -1,0 +1,109 @@
+"""`explain`: every finding, code and topic has a page; pasted texts are recognised; the guide's questions are answered."""
+
+# ruff: noqa: E501 - texts of real programs stay on one line
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from lockgate.cli.main import VERBS
+from lockgate.cli.pages import all_pages, find
+from lockgate.cli.render.explain import as_text
+from lockgate.rules import all_rules
+from tests.cli.test_why import BUNDLES, run
+
+TOPICS = [p for p in all_pages() if p.kind == "topic"]
+
+# The guide's interview questions and misconceptions, and what an answer has to say.
+INTERVIEW = {
+    "A GPU pod is Pending. Where do you start looking?": (
+        "pending",
+        "capacity, allocatable, and what the pods there request",
+    ),
+    "Explain the path by which a pod gets a GPU": ("two-gates", "registers with the kubelet"),
+    "Difference between putting the driver in a container and on the host": ("driver", "the driver is a kernel module"),
+    "How is the capacity of time-slicing calculated?": ("time-slicing", "The memory that a slot guarantees is 0"),
+    "How is the capacity of MIG calculated?": ("mig", "5 GB stay unused"),
+    "What did you learn from the containerd drop-in incident?": ("drop-in-trap", "judge what is loaded, not the file"),
+}
+MISCONCEPTIONS = {
+    "nvidia-smi works on the host so it works in a pod": ("two-gates", "says nothing about either gate"),
+    "Writing 0.5 in requests gives half a card": ("requests", "a whole number"),
+    "replicas: 5 splits the memory into 5 parts": ("time-slicing", "Nothing is divided"),
+    "Once the operator is deployed the containerd configuration is safe": (
+        "drop-in-trap",
+        "toolkit writes files on the host",
+    ),
+}
+TEXTS = {
+    'Failed to create pod sandbox: rpc error: code = Unknown desc = failed to get sandbox runtime: no runtime for "nvidia" is configured': "containerd/handler-missing",
+    "failed to find runtime handler nvidia from runtime list map[crun runc]": "containerd/handler-missing",
+    'Error creating: pods "x-" is forbidden: exceeded quota: q, requested: requests.nvidia.com/gpu=1, used: requests.nvidia.com/gpu=4, limited: requests.nvidia.com/gpu=4': "admission/quota",
+    'pods "x" is forbidden: pod rejected: RuntimeClass "nvidia" not found': "admission/runtime-class-missing",
+    "unresolvable CDI devices management.nvidia.com/gpu=GPU-1": "cdi/unresolvable",
+    "Allocate failed due to requested number of devices unavailable for nvidia.com/gpu. Requested: 1, Available: 0, which is unexpected": "kubelet/refused",
+    "0/3 nodes are available: 3 node(s) had untolerated taint(s).": "scheduling/untolerated-taint",
+    "Warning FailedScheduling 5s default-scheduler 0/3 nodes are available: 3 Insufficient nvidia.com/gpu.": "scheduling/all-held",
+    "0/3 nodes are available: 3 Insufficient cpu.": "scheduling/other-resource",
+}
+
+
+@pytest.mark.parametrize(("question", "answer"), [*INTERVIEW.items(), *MISCONCEPTIONS.items()])
+def test_the_guides_questions_and_misconceptions_are_answered(question: str, answer: tuple[str, str]) -> None:
+    topic, says = answer
+    pages = find(question)
+    assert topic in [p.id for p in pages]
+    assert says in " ".join(next(p for p in pages if p.id == topic).text.split())
+    assert find(topic)[0].id == topic
+
+
+@pytest.mark.parametrize(("text", "rule"), TEXTS.items())
+def test_a_pasted_text_finds_the_rule_that_knows_it(text: str, rule: str) -> None:
+    assert find(text)[0].id == rule
+
+
+def test_one_text_with_a_dozen_causes_names_them_all() -> None:
+    found = {p.id for p in find("0/3 nodes are available: 3 Insufficient nvidia.com/gpu.")}
+    assert found >= {"scheduling/all-held", "operands/plugin-gone", "devices/unhealthy", "discovery/no-gpu-node"}
+
+
+def test_an_unknown_text_is_not_guessed_at() -> None:
+    assert find("panic: runtime error: index out of range") == ()
+    result = run("explain", "all-hled")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "did you mean scheduling/all-held?" in result.stderr
+
+
+def test_every_rule_and_every_code_has_its_page() -> None:
+    for rule in all_rules():
+        assert rule.id in [p.id for p in find(rule.id)]
+        for code in rule.codes:
+            assert rule.id in [p.id for p in find(code.lower())]
+
+
+def test_the_list_names_everything_and_json_has_a_version() -> None:
+    listed = run("explain").stdout
+    assert [p.id for p in all_pages() if f"  {p.id} " not in listed] == []
+    document = json.loads(run("explain", "C09", "-o", "json").stdout)
+    assert (document["apiVersion"], document["kind"]) == ("lockgate.dev/v1alpha1", "ExplanationList")
+    assert [i["id"] for i in document["items"]] == ["scheduling/all-held"]
+
+
+def test_the_text_keeps_its_lines_short() -> None:
+    shown = "".join(as_text([page], 1) for page in all_pages())
+    assert [line for line in shown.splitlines() if len(line) > 100 and not line.startswith(("|", "  "))] == []
+
+
+@pytest.mark.parametrize("page", TOPICS, ids=lambda p: p.id)
+def test_the_commands_of_a_topic_can_be_typed(page: object) -> None:
+    text = (Path(__file__).parents[2] / f"src/lockgate/topics/{page.id}.md").read_text()  # type: ignore[attr-defined]
+    commands = re.findall(r"^kubectl gpu (.+)$", text, re.MULTILINE)
+    assert commands
+    for command in commands:
+        words = command.split()
+        assert words[0] in VERBS
+        if words[0] in ("capacity", "fit", "survey", "explain") or ("NAME" not in command and words[0] == "why"):
+            source = [] if words[0] == "explain" else ["--from", str(BUNDLES / "healthy-installed.tgz")]
+            assert run(*words, *source).returncode in (0, 3), command

@@ -1,0 +1,45 @@
+"""`survey`: the read-only walk in one view, from recorded clusters."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_why import BUNDLES, run
+
+
+def test_every_node_stands_with_both_gates_and_its_versions() -> None:
+    document = json.loads(run("survey", "--from", str(BUNDLES / "all-held-installed.tgz"), "-o", "json").stdout)
+    assert (document["apiVersion"], document["kind"]) == ("lockgate.dev/v1alpha1", "Survey")
+    node = document["nodes"][0]
+    (offer,) = node["offers"]
+    assert (offer["capacity"], offer["allocatable"], offer["requested"], offer["headroom"]) == (2, 2, 2, 0)
+    assert "nvidia" in node["handlers"]
+    assert node["cdiDevices"] > 0
+    assert "unknown" not in (node["versions"]["driver"], node["versions"]["kubelet"])
+    assert {o["operand"] for o in document["operands"]} >= {"device-plugin", "container-toolkit"}
+    assert [f["id"] for f in document["diagnosis"]["findings"]] == ["scheduling/all-held"]
+
+
+@pytest.mark.parametrize(("bundle", "code"), [("healthy-installed", 0), ("unhealthy", 3), ("cordon", 3)])
+def test_the_exit_code_is_that_of_why(bundle: str, code: int) -> None:
+    result = run("survey", "--from", str(BUNDLES / f"{bundle}.tgz"))
+    assert (result.returncode, result.stderr) == (code, "")
+    assert max(len(line) for line in result.stdout.splitlines()) <= 100
+
+
+def test_a_node_that_offers_nothing_is_shown_and_its_fault_named() -> None:
+    text = run("survey", "--from", str(BUNDLES / "pinned-no-plugin.tgz")).stdout
+    assert "node-a" in text
+    assert "operands/plugin-not-targeted" in text
+
+
+def test_what_is_not_known_is_said(tmp_path: Path) -> None:
+    (tmp_path / "cluster").mkdir()
+    (tmp_path / "cluster/nodes.json").write_text('{"kind": "NodeList", "items": []}')
+    result = run("survey", "--from", str(tmp_path))
+    assert (result.returncode, "pods of all namespaces are not known" in result.stderr) == (2, True)
+    (tmp_path / "cluster/pods.json").write_text('{"kind": "PodList", "items": []}')
+    text = run("survey", "--from", str(tmp_path)).stdout
+    assert "NOT KNOWN" in text
+    assert "daemon sets: no cluster/daemonsets.json" in text
