@@ -1,4 +1,7 @@
-"""Generates `docs/reference/findings/`: a page for each finding from its rule's docstring and cases, and an index."""
+"""Generates `docs/reference/findings/`: a page for each finding from its rule's docstring and cases, and an index.
+
+A fault that both `why` and `lint` can name has one id and one page.
+"""
 
 import re
 from collections.abc import Sequence
@@ -8,6 +11,7 @@ import yaml
 
 from lockgate import rules
 from lockgate.diagnosis.rule import Rule
+from tools.lint_pages import lint_pages, lint_rows
 
 FOLDER = "docs/reference/findings"
 FOLDERS = (FOLDER,)
@@ -22,18 +26,34 @@ failure catalogue that a finding covers. A finding that follows from another one
 | id | title | severity | codes | a GPU fault |
 | --- | --- | --- | --- | --- |
 """
+_LINT_INDEX = """\
+## What `kubectl gpu lint` can name
+
+Judged from files alone, before anything fails. The id is the place of the rule in `src/lockgate/lint/`.
+
+| id | title | severity | codes |
+| --- | --- | --- | --- |
+"""
 _GPU = {True: "yes", False: "no", None: "depends"}
 
 
 def generated() -> dict[str, str]:
     """Path -> content of every page."""
     every = rules.all_rules()
-    pages = {f"{FOLDER}/{rule.id}.md": _page(rule) for rule in every}
-    return pages | {f"{FOLDER}/README.md": _index(every)}
+    pages = {rule.id: _page(rule) for rule in every}
+    titles = {name: title for name, title, *_ in lint_rows()}
+    for name, page in lint_pages().items():
+        if name in pages:
+            pages[name] += f"\n## {titles[name]} (`kubectl gpu lint`)\n\n{page}"
+        else:
+            pages[name] = f"# {titles[name]}\n\n{page}"
+    return {f"{FOLDER}/{name}.md": page for name, page in pages.items()} | {f"{FOLDER}/README.md": _index(every)}
 
 
 def _index(every: Sequence[Rule]) -> str:
-    return _INDEX + "".join(f"| {' | '.join(_row(rule))} |\n" for rule in every)
+    why = "".join(f"| {' | '.join(_row(rule))} |\n" for rule in every)
+    lint = "".join(f"| [{i}]({i}.md) | {title} | {severity} | {codes} |\n" for i, title, severity, codes in lint_rows())
+    return f"{_INDEX}{why}\n{_LINT_INDEX}{lint}"
 
 
 def _row(rule: Rule) -> tuple[str, ...]:

@@ -11,7 +11,9 @@ Fix: correct the line that is shown.
 from collections.abc import Iterator
 
 from lockgate.containerd.document import BOM
+from lockgate.lint.lower_version import at_version_2
 from lockgate.lint.rule import Fix, Mark, Problem, lint_rule
+from lockgate.lint.statements import statements
 from lockgate.lint.subject import Refusal
 from lockgate.model.finding import Severity
 
@@ -45,4 +47,7 @@ def _fixes(refusal: Refusal) -> tuple[Fix, ...]:
     text = refusal.subject.text(file)
     if text.startswith(BOM):
         return (Fix("take the byte order mark out", {file: text.removeprefix(BOM)}),)
+    if "higher than root config version 2" in refusal.error.message and refusal.subject.release is not None:
+        lowered = at_version_2(text, statements(text, refusal.subject.release.family.toml))
+        return (Fix("write it at version 2", {file: lowered}),) if lowered is not None else ()
     return ()

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from lockgate.containerd.values import Leaf, Table, dotted, leaves
 from lockgate.lint.edits import drop_lines
 from lockgate.lint.rule import Mark, Path, Problem, lint_rule
+from lockgate.lint.statements import literal
 from lockgate.lint.subject import Config
 from lockgate.model.finding import Severity
 
@@ -40,15 +41,10 @@ def _problem(config: Config, path: Path, leaf: Leaf, earlier: Leaf) -> Problem:
     return Problem(
         key=f"{leaf.origin.file} {name}",
         summary=(
-            f"{name} = {_shown(leaf)} has no effect: it does not override {_shown(earlier)} of "
+            f"{name} = {literal(leaf.value)} has no effect: it does not override {literal(earlier.value)} of "
             f"{config.show(earlier.origin)}"
         ),
         marks=(Mark.at(leaf.origin, "an empty value counts as not set"), Mark.at(earlier.origin, "stays in effect")),
         help=f"change {name} in {config.subject.show(earlier.origin.file)}",
         fixes=drop_lines(config, [leaf.origin], "remove the line that has no effect"),
     )
-
-
-def _shown(leaf: Leaf) -> str:
-    value = leaf.value
-    return str(value).lower() if isinstance(value, bool) else repr(value).replace("'", '"')

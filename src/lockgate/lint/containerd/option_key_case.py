@@ -15,6 +15,7 @@ from lockgate.containerd.effective import Handler
 from lockgate.containerd.values import Leaf, Table
 from lockgate.lint.edits import drop_lines
 from lockgate.lint.rule import Mark, Problem, lint_rule
+from lockgate.lint.statements import literal
 from lockgate.lint.subject import Config
 from lockgate.model.finding import Severity
 
@@ -39,7 +40,7 @@ def _problem(config: Config, handler: Handler, spelled: list[tuple[str, Leaf]]) 
     spelled = sorted(spelled, key=lambda item: item[0])  # capitals first: the documented spelling
     good, wrong = spelled[0][0], spelled[1:]
     same = len({repr(leaf.value) for _, leaf in spelled}) == 1
-    both = " and ".join(f"{key} = {leaf.value!r}" for key, leaf in spelled)
+    both = " and ".join(f"{key} = {literal(leaf.value)}" for key, leaf in spelled)
     prefix = ("plugins", config.runtime, "containerd", "runtimes", handler.name, "options")
     return Problem(
         key=f"{handler.name} {good}",

@@ -17,6 +17,7 @@ from lockgate.containerd.traps import Loss, lost_handlers
 from lockgate.containerd.values import Leaf, Origin, dotted
 from lockgate.lint.edits import add_pairs, set_at, with_runtimes
 from lockgate.lint.lost_settings import LostSetting, lost_settings
+from lockgate.lint.lower_version import at_version_2
 from lockgate.lint.rule import Fix, Mark, Problem, lint_rule
 from lockgate.lint.subject import Config
 from lockgate.model.finding import Severity
@@ -86,6 +87,10 @@ def _fixes(config: Config, lost: list[LostSetting], decider: Origin | None) -> I
         text = add_pairs(config, file, {("version",): _version_of(lost[0].section)})
         if text is not None:
             yield Fix(f"say the config version in {config.subject.show(file)}", {file: text}, intends)
+    if decider is not None and decider.file != file:
+        lowered = at_version_2(config.subject.text(decider.file), config.statements(decider.file))
+        if lowered is not None:
+            yield Fix(f"write {config.subject.show(decider.file)} at version 2", {decider.file: lowered}, intends)
     if decider is not None:
         where = config.subject.show(decider.file)
         yield from set_at(config, decider, _version_of(lost[0].section), f"lower the version in {where}", *intends)

@@ -15,6 +15,7 @@ from lockgate.containerd.values import Origin, dotted
 from lockgate.lint.lost_settings import LostSetting, lost_settings
 from lockgate.lint.repeat import repeat_in
 from lockgate.lint.rule import Mark, Problem, lint_rule
+from lockgate.lint.statements import literal
 from lockgate.lint.subject import Config
 from lockgate.model.finding import Severity
 
@@ -63,4 +64,6 @@ def _problem(config: Config, file: str, section: str, by: Origin, lost: list[Los
 
 def _note(config: Config, lost: LostSetting) -> str:
     now = config.effective.leaf(*lost.path)
-    return f"in effect is {now.value!r}" if now is not None and now.value not in ("", [], None) else "not in effect"
+    if now is None or now.value in ("", [], None):
+        return "not in effect"
+    return f"in effect is {literal(now.value)}"

@@ -16,6 +16,7 @@ from lockgate.containerd.values import find
 from lockgate.lint.edits import put
 from lockgate.lint.lost_settings import vain_leaves
 from lockgate.lint.rule import Mark, Problem, lint_rule
+from lockgate.lint.statements import literal
 from lockgate.lint.subject import Config
 from lockgate.model.finding import Severity
 
@@ -38,7 +39,8 @@ def snapshotter_without_runtimes(config: Config) -> Iterator[Problem]:
         yield Problem(
             key=f"{leaf.origin.file} {inside[1]}",
             summary=(
-                f"{inside[1]} = {leaf.value!r} will have no effect (in effect is {now.value if now else None!r}): "
+                f"{inside[1]} = {literal(leaf.value)} will have no effect (in effect is "
+                f"{literal(now.value if now else '')}): "
                 f"containerd {config.release} drops it where the section defines no runtime"
             ),
             marks=(Mark.at(leaf.origin, "forgotten when it is carried over to version 3"),),
