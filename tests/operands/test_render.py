@@ -25,10 +25,14 @@ GFD = "gpu-feature-discovery"
 # Path -> why; docs/decisions/0020-operands.md says it at length.
 NODE_STATE = "agents publish what they see of their node"
 NO_INJECTION = "handlers are aliases of runc, so the driver root is mounted instead of injected"
+PACED = "the operator takes a new toolkit over the nodes itself: docs/decisions/0060-node-by-node.md"
 HOST_PATHS = "the toolkit names host files in its messages and in GPUNodeState"
 DIFFERENCES = {
     f"{TOOLKIT}/init/driver-validation/env/NODE_NAME": NODE_STATE,
     f"{TOOLKIT}/containers/nvidia-container-toolkit-ctr/env/NODE_NAME": NODE_STATE,
+    f"{TOOLKIT}/containers/nvidia-container-toolkit-ctr/env/POD_NAME": NODE_STATE,
+    f"{TOOLKIT}/update/type": PACED,
+    f"{TOOLKIT}/update/rollingUpdate": PACED,
     f"{TOOLKIT}/containers/nvidia-container-toolkit-ctr/env/RUNTIME_CONFIG_HOST_PATH": HOST_PATHS,
     f"{TOOLKIT}/containers/nvidia-container-toolkit-ctr/env/RUNTIME_SOCKET_HOST_PATH": HOST_PATHS,
     f"{TOOLKIT}/containers/nvidia-container-toolkit-ctr/mounts//usr/share/containers/oci/hooks.d": "no hooks",

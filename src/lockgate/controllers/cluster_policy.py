@@ -4,9 +4,10 @@ import datetime as dt
 
 import msgspec
 
-from lockgate.controllers import operand_objects, removal
+from lockgate.controllers import operand_objects, removal, toolkit_rollout
 from lockgate.controllers.metrics import Metrics
 from lockgate.controllers.policy_status import PolicyStatus
+from lockgate.controllers.toolkit_rollout import ToolkitRollout
 from lockgate.controllers.world import World, is_gpu
 from lockgate.kube.errors import ApiError
 from lockgate.kube.resources import CLUSTERPOLICIES
@@ -33,6 +34,7 @@ class ClusterPolicies:
         self._metrics = metrics
         self._applied = operand_objects.Applied()
         self._status = PolicyStatus(world)
+        self._rollout = ToolkitRollout(world, metrics)
 
     async def reconcile(self, name: str) -> float | None:
         policy, winner = self._world.policies.get(name), self._world.active_policy()
@@ -45,13 +47,16 @@ class ClusterPolicies:
             return None
         if policy.metadata.deletion_timestamp:
             self._applied.clear()
+            self._rollout.clear()
             return await removal.remove(self._world, policy)
         await removal.hold(self._world, policy)
         state = await self._follow(policy)
         await self._status.report(policy, state)
         self._metrics.note(state, self._world.nodes)
         await self._status.warn_of_pruned(policy)
-        return None if state.state == "ready" else WATCHFUL
+        if state.state == "ready":
+            return None
+        return toolkit_rollout.AGAIN if self._rollout.moving else WATCHFUL
 
     async def _follow(self, policy: ClusterPolicy) -> PolicyState:
         try:
@@ -66,11 +71,13 @@ class ClusterPolicies:
             runtime=self._world.runtime(),
         )
         age = dt.datetime.now(dt.UTC) - (policy.metadata.creation_timestamp or _LONG_AGO)
-        standing = [(o.state, c) for o in operands() if (c := await self._operand(o, context, age)) is not None]
+        standing = [(o.state, c) for o in operands() if (c := await self._operand(policy, o, context, age))]
         lacking = [(row.state, _no(row.condition, "Unsupported", row.message)) for row in unsupported(spec)]
         return policy_state.judged([*lacking, *standing])
 
-    async def _operand(self, operand: Operand, context: Context, age: dt.timedelta) -> Condition | None:
+    async def _operand(
+        self, policy: ClusterPolicy, operand: Operand, context: Context, age: dt.timedelta
+    ) -> Condition | None:
         """Apply or remove one operand; its condition, or None when it is disabled and gone."""
         api = self._world.api
         try:
@@ -83,13 +90,14 @@ class ClusterPolicies:
             if precedence.waits(operand, context.spec, own=own, toolkit=toolkit, age=age):
                 return precedence.waiting(operand)
             await operand_objects.apply(api, operand, context, self._applied, self._world.daemonsets)
+            if not operand.daemonset:
+                return Condition(type=operand.condition, status="True", reason="Applied", message="")
+            condition = await self._judge(operand, context.namespace)
+            return await self._rollout.advance(policy, context.spec, condition) if operand.paced else condition
         except ImageError as error:
             return _no(operand.condition, "InvalidImage", str(error))
         except ApiError as error:
             return _no(operand.condition, "ApplyFailed", str(error))
-        if not operand.daemonset:
-            return Condition(type=operand.condition, status="True", reason="Applied", message="")
-        return await self._judge(operand, context.namespace)
 
     async def _judge(self, operand: Operand, namespace: str) -> Condition:
         daemonset = self._world.daemonsets.get(operand.daemonset, namespace)

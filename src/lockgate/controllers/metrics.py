@@ -1,6 +1,6 @@
 """The operator's metrics, under NVIDIA's names (`gpu_operator_*`)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
@@ -24,7 +24,18 @@ class Metrics:
         self.failures = Counter(
             "gpu_operator_reconciliation_failed", "Passes that failed or left it not ready", registry=self.registry
         )
+        self.rollout = Gauge(
+            "gpu_operator_toolkit_rollout_nodes",
+            "Nodes by what the rollout of the container toolkit has come to on them",
+            ["state"],
+            registry=self.registry,
+        )
         self.status.set(NO_POLICY)
+
+    def note_rollout(self, counts: Mapping[str, int]) -> None:
+        """Nodes by state: verified, excused, changing, failed, outdated, away."""
+        for state, nodes in counts.items():
+            self.rollout.labels(state=state).set(nodes)
 
     def note(self, state: PolicyState, nodes: Iterable[Node]) -> None:
         """What a pass over the active policy found."""

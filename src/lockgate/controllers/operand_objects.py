@@ -7,7 +7,8 @@ from lockgate.controllers.settings import MANAGER
 from lockgate.kube.api import Api
 from lockgate.kube.errors import NotFound
 from lockgate.kube.resources import PODS, RUNTIMECLASSES, find
-from lockgate.model.objects import ContainerStatus, DaemonSet, Pod
+from lockgate.model.objects import DaemonSet
+from lockgate.model.pod_state import is_ready, node_of, trouble
 from lockgate.operands.context import HASH, Context
 from lockgate.operands.manifests import Manifest
 from lockgate.operands.operand import Operand
@@ -98,35 +99,3 @@ async def troubles(api: Api, daemonset: DaemonSet) -> dict[str, str]:
     selector = ",".join(f"{key}={value}" for key, value in labels.items())
     pods = await api.list(PODS, daemonset.namespace, label_selector=selector, keep=lambda pod: not is_ready(pod))
     return {node_of(pod): trouble(pod) for pod in pods[:PODS_READ]}
-
-
-def node_of(pod: Pod) -> str:
-    """The node that a DaemonSet's pod is for, before it is there too; the pod's name when it does not say."""
-    affinity = pod.spec.affinity.node_affinity if pod.spec.affinity else None
-    terms = affinity.required.node_selector_terms if affinity and affinity.required else ()
-    wanted = [field.values[0] for term in terms for field in term.match_fields if field.key == "metadata.name"]
-    return pod.spec.node_name or next(iter(wanted), pod.name)
-
-
-def is_ready(pod: Pod) -> bool:
-    return any(condition.type == "Ready" and condition.status == "True" for condition in pod.status.conditions)
-
-
-def trouble(pod: Pod) -> str:
-    """What a pod that is not ready waits for, from the first container that has not got there."""
-    for status in (*pod.status.init_container_statuses, *pod.status.container_statuses):
-        if text := _waits(status):
-            return f"{status.name} {text}"
-    unscheduled = [c.message for c in pod.status.conditions if c.type == "PodScheduled" and c.status == "False"]
-    return next(iter(unscheduled), pod.status.reason or pod.status.phase or "unknown")
-
-
-def _waits(status: ContainerStatus) -> str:
-    state = status.state
-    if state.waiting and state.waiting.reason not in ("PodInitializing", ""):
-        return " ".join(filter(None, (state.waiting.reason, state.waiting.message)))[:200]
-    if state.terminated and state.terminated.exit_code:
-        return f"ended with {state.terminated.exit_code} ({state.terminated.reason})"
-    if state.running and not status.ready:
-        return "is running"
-    return ""

@@ -89,7 +89,7 @@ def _reasons(state: PolicyState) -> set[str]:
 def _is_on_its_way(state: PolicyState) -> bool:
     """Whether nothing is wrong but that pods are not ready yet: no reason for an Event."""
     reasons = _reasons(state)
-    return bool(reasons) and reasons <= {"Progressing", "NotCreated"}
+    return bool(reasons) and reasons <= {"Progressing", "NotCreated", "RollingOut"}
 
 
 def _full(condition: Condition) -> dict[str, object]:

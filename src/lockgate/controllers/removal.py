@@ -14,7 +14,7 @@ from lockgate.kube.errors import Conflict, NotFound
 from lockgate.kube.resources import CLUSTERPOLICIES, DAEMONSETS, GPUNODESTATES, NODES
 from lockgate.model.objects import ClusterPolicy, Node
 from lockgate.operands.catalogue import operands
-from lockgate.operands.ownership import removal_patch
+from lockgate.operands.ownership import GROUPS, removal_patch
 from lockgate.operands.policy_state import FINALIZER
 
 log = logging.getLogger(__name__)
@@ -94,7 +94,7 @@ async def _unlabel_node(world: World, name: str) -> None:
 
 def _is_labelled(node: Node) -> bool:
     keys = (*node.metadata.labels, *node.metadata.annotations)
-    return any(key.startswith("nvidia.com/") for key in keys)
+    return any(key.startswith(GROUPS) for key in keys)
 
 
 async def _forget_states(world: World) -> None:

@@ -44,6 +44,9 @@ PERSISTENTVOLUMECLAIMS: Final = Resource(
     "", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", True, model.PersistentVolumeClaim
 )
 DAEMONSETS: Final = Resource("apps", "v1", "daemonsets", "DaemonSet", True, model.DaemonSet)
+CONTROLLERREVISIONS: Final = Resource(
+    "apps", "v1", "controllerrevisions", "ControllerRevision", True, model.ControllerRevision
+)
 DEPLOYMENTS: Final = Resource("apps", "v1", "deployments", "Deployment", True, model.Workload)
 REPLICASETS: Final = Resource("apps", "v1", "replicasets", "ReplicaSet", True, model.Workload)
 STATEFULSETS: Final = Resource("apps", "v1", "statefulsets", "StatefulSet", True, model.Workload)
@@ -70,6 +73,7 @@ ALL: Final[tuple[Resource[Any], ...]] = (
     RESOURCEQUOTAS,
     PERSISTENTVOLUMECLAIMS,
     DAEMONSETS,
+    CONTROLLERREVISIONS,
     DEPLOYMENTS,
     REPLICASETS,
     STATEFULSETS,

@@ -43,6 +43,7 @@ class RuntimeState(Object, frozen=True):
     files: tuple[ConfigFile, ...] = ()
     phase: str = ""  # Configured | Drifted | Refused | RolledBack | Unreachable
     message: str = ""
+    pod: str = ""  # which of the toolkit's pods says so; an older one may have been killed before it could withdraw it
 
 
 class CDISpec(Object, frozen=True):

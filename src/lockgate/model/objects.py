@@ -338,6 +338,12 @@ class DaemonSet(Resource, frozen=True):
     status: DaemonSetStatus = DaemonSetStatus()
 
 
+class ControllerRevision(Resource, frozen=True):
+    """A template that a DaemonSet had; the highest `revision` is the one that it has."""
+
+    revision: int = 0
+
+
 class WorkloadSpec(Object, frozen=True):
     """Deployment, ReplicaSet, StatefulSet or Job: what they share, and what only one of them has."""
 

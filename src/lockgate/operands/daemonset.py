@@ -17,13 +17,16 @@ VALIDATOR_IMAGE: Final = "VALIDATOR"
 _KEPT_LABELS: Final = ("app", "app.kubernetes.io/part-of")  # selectors need them
 
 
-def finish(daemonset: Manifest, context: Context, section: Image, path: str) -> Manifest:
+def finish(daemonset: Manifest, context: Context, section: Image, path: str, *, paced: bool = False) -> Manifest:
     """Do what every operand needs: images, shared settings, host paths, owner and hash. Last step of `desired`.
 
-    `path` names the section in messages, as in `spec.toolkit`. Raises ImageError.
+    `path` names the section in messages, as in `spec.toolkit`. `paced`: the operator itself replaces the pods of an
+    older revision, one node after the other. Raises ImageError.
     """
     set_images(daemonset, context, section, path)
     share(daemonset, context.spec.daemonsets)
+    if paced:
+        daemonset["spec"]["updateStrategy"] = {"type": "OnDelete"}
     place(daemonset, context)
     return owned(daemonset, context)
 

@@ -14,7 +14,8 @@ class Operand:
 
     `state` is NVIDIA's name of it in messages, `condition` the type of its condition on the policy, `switch` the field
     that turns it off (empty: always on), `objects` every (apiVersion, kind, name) it may have made, `needs_handler`
-    whether its pods name the RuntimeClass whose handler the toolkit configures.
+    whether its pods name the RuntimeClass whose handler the toolkit configures, `paced` whether a change of it goes
+    over the nodes one after the other (`lockgate.rollout`).
     """
 
     order: int
@@ -26,6 +27,7 @@ class Operand:
     objects: tuple[tuple[str, str, str], ...]
     refusal: Callable[[Context], str] = lambda _: ""
     needs_handler: bool = False
+    paced: bool = False
 
     @property
     def daemonset(self) -> str:

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 OURS: Final = "lockgate-"
-GROUP: Final = "nvidia.com/"
+GROUPS: Final = ("nvidia.com/", "lockgate.dev/")
 
 
 def removal_patch(node: Mapping[str, Any]) -> dict[str, Any]:
-    """The merge patch that removes NVIDIA's labels and annotations written by our programs; empty when there are none.
+    """The merge patch that removes the labels and annotations that our programs wrote; empty when there are none.
 
     `node` is the untyped object with its `managedFields`. What a person or another program wrote stays, since its
     field then belongs to them.
@@ -35,4 +35,4 @@ def _owned(metadata: Mapping[str, Any], section: str) -> set[str]:
 
 def _keys(entry: Mapping[str, Any], section: str) -> Iterator[str]:
     fields = entry.get("fieldsV1", {}).get("f:metadata", {}).get(f"f:{section}", {})
-    return (key.removeprefix("f:") for key in fields if key.startswith(f"f:{GROUP}"))
+    return (key.removeprefix("f:") for key in fields if key.removeprefix("f:").startswith(GROUPS))

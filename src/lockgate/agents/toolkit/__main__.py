@@ -18,8 +18,10 @@ from lockgate.agents.node_state import Publisher
 from lockgate.agents.options import SettingsError
 from lockgate.agents.toolkit.agent import Agent, Publish
 from lockgate.agents.toolkit.change import CONFIGURED, REFUSED, ROLLED_BACK
+from lockgate.agents.toolkit.here import fit
 from lockgate.agents.toolkit.settings import Settings, read_settings
 from lockgate.agents.toolkit.specs import NewDriverError
+from lockgate.host.distributions import STOCK
 
 _log = logging.getLogger("lockgate.toolkit")
 # NVIDIA's installer ends on any of these, after cleaning.
@@ -36,7 +38,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
     try:
-        settings = read_settings(sys.argv[1:] if argv is None else list(argv), {**read_driver_ready(), **os.environ})
+        words = sys.argv[1:] if argv is None else list(argv)
+        settings = fit(read_settings(words, {**read_driver_ready(), **os.environ}))
+        if settings.distribution != STOCK.name:
+            _log.info("this is a node of %s: %s", settings.distribution, settings.config_host)
         with _locked(settings.pid_file):
             return asyncio.run(_run(settings))
     except SettingsError as error:

@@ -42,6 +42,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     pid_file: Path = Path("/run/nvidia/toolkit/toolkit.pid")
     node: str = ""
     pod: str = ""
+    distribution: str = "containerd"
+    unit: str = "containerd.service"
+    fixed: str = ""  # why the top-level file cannot be edited here
 
     @property
     def wanted(self) -> Wanted:

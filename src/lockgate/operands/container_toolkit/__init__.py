@@ -33,7 +33,7 @@ def desired(context: Context) -> tuple[Manifest, ...]:
     set_env(container(daemonset, MAIN), {"CONTAINERD_RUNTIME_CLASS": context.spec.operator.runtime_class})
     _set_cdi(daemonset, context.spec.cdi.enabled)
     _set_runtime_paths(daemonset, user)
-    return (owned(one(__name__, "ConfigMap"), context), finish(daemonset, context, section, "spec.toolkit"))
+    return (owned(one(__name__, "ConfigMap"), context), finish(daemonset, context, section, "spec.toolkit", paced=True))
 
 
 def refusal(context: Context) -> str:
@@ -104,4 +104,5 @@ OPERAND: Final = Operand(
     desired=desired,
     objects=objects_of(*load(__name__)),
     refusal=refusal,
+    paced=True,
 )

@@ -1,0 +1,169 @@
+"""Takes a change of the container toolkit over the nodes: looks at each, does the next steps, says how far it is."""
+
+import asyncio
+import datetime as dt
+import logging
+from collections import defaultdict
+from collections.abc import Iterable
+
+import msgspec
+
+from lockgate.controllers.metrics import Metrics
+from lockgate.controllers.policy_status import reference
+from lockgate.controllers.settings import MANAGER
+from lockgate.controllers.world import World
+from lockgate.kube.errors import Conflict, NotFound
+from lockgate.kube.resources import CONTROLLERREVISIONS, GPUNODESTATES, NODES, PODS
+from lockgate.model.objects import ClusterPolicy, Condition, DaemonSet, Node, Pod
+from lockgate.model.pod_state import node_of
+from lockgate.model.policy import PolicySpec
+from lockgate.operands import container_toolkit, operator_validation
+from lockgate.operands.readiness import seats
+from lockgate.rollout.budget import parse_budget
+from lockgate.rollout.excuse import ANNOTATION, render_excuse
+from lockgate.rollout.plan import next_steps
+from lockgate.rollout.report import Report, report
+from lockgate.rollout.toolkit_node import REVISION, Wanted, publishes, view
+from lockgate.rollout.values import NodeView, Restart, Step
+
+log = logging.getLogger(__name__)
+TOOLKIT = container_toolkit.OPERAND
+VALIDATOR = operator_validation.OPERAND
+AGAIN = 1.0  # seconds between looks while a node is in change
+
+
+class ToolkitRollout:
+    """Decides nothing and knows nothing that the cluster does not tell, but for what need not be looked at again."""
+
+    def __init__(self, world: World, metrics: Metrics) -> None:
+        self._world = world
+        self._metrics = metrics
+        self._done: tuple[str, int] | None = None  # uid and generation of the DaemonSet that is everywhere
+        self._note = ""
+        self._told = ""
+        self.moving = False
+
+    def clear(self) -> None:
+        """Forget: there is no toolkit any more."""
+        self._done, self._note, self._told, self.moving = None, "", "", False
+
+    async def advance(self, policy: ClusterPolicy, spec: PolicySpec, condition: Condition) -> Condition:
+        """One look and the steps that follow from it; the toolkit's condition with what the rollout has to say."""
+        daemonset = self._world.daemonsets.get(TOOLKIT.daemonset, self._world.settings.namespace)
+        if daemonset is None or daemonset.status.observed_generation < daemonset.metadata.generation:
+            return condition
+        if self._done == (daemonset.metadata.uid, daemonset.metadata.generation) and _is_everywhere(daemonset):
+            return self._with_note(condition)
+        revision = await self._newest_revision(daemonset)
+        observed = await self._look(daemonset, spec, revision)
+        now, by_hand = dt.datetime.now(dt.UTC), spec.daemonsets.update_strategy == "OnDelete"
+        found = report(observed, now, by_hand=by_hand)
+        asked = spec.daemonsets.rolling_update.max_unavailable if spec.daemonsets.rolling_update else ""
+        steps = () if by_hand else next_steps(observed, parse_budget(asked, len(observed)), now)
+        for step in steps:
+            await self._do(policy, step, revision, found)
+        await self._tell(policy, found)
+        self._settle(daemonset, found)
+        return self._with_note(_said(condition, found))
+
+    async def _newest_revision(self, daemonset: DaemonSet) -> str:
+        """The hash of the DaemonSet's latest template, as its controller labels pods with."""
+        revisions = await self._world.api.list(
+            CONTROLLERREVISIONS, daemonset.namespace, label_selector=_selector(daemonset)
+        )
+        own = [r for r in revisions if any(o.uid == daemonset.metadata.uid for o in r.metadata.owner_references)]
+        newest = max(own, key=lambda revision: revision.revision, default=None)
+        return newest.metadata.labels.get(REVISION, "") if newest else ""
+
+    async def _look(self, daemonset: DaemonSet, spec: PolicySpec, revision: str) -> list[NodeView]:
+        """Pods and states straight from the API server: a copy may lag, and a node would be taken for a healthy one."""
+        wanted = Wanted(
+            revision=revision,
+            publishes=publishes(daemonset, self._world.settings.image),
+            hands_out=spec.device_plugin.on,
+        )
+        toolkits, validators, listed = await asyncio.gather(
+            self._pods(daemonset),
+            self._pods(self._world.daemonsets.get(VALIDATOR.daemonset, daemonset.namespace)),
+            self._world.api.list(GPUNODESTATES),
+        )
+        states = {state.name: state for state in listed}
+        return [
+            view(node, toolkits[node.name], validators[node.name], states.get(node.name), wanted)
+            for node in self._targets(daemonset)
+        ]
+
+    def _targets(self, daemonset: DaemonSet) -> Iterable[Node]:
+        seated = [seat.node for seat in seats(daemonset, self._world.nodes) if seat.standing == "wanted"]
+        return [node for name in sorted(seated) if (node := self._world.nodes.get(name))]
+
+    async def _pods(self, daemonset: DaemonSet | None) -> dict[str, list[Pod]]:
+        found: dict[str, list[Pod]] = defaultdict(list)
+        if daemonset is not None:
+            for pod in await self._world.api.list(PODS, daemonset.namespace, label_selector=_selector(daemonset)):
+                found[node_of(pod)].append(pod)
+        return found
+
+    async def _do(self, policy: ClusterPolicy, step: Step, revision: str, found: Report) -> None:
+        """Delete the pod that the step names, and no other one of its name."""
+        if isinstance(step, Restart):
+            await self._excuse(step, revision)
+        namespace = self._world.settings.namespace
+        try:
+            await self._world.api.delete(PODS, step.pod.name, namespace, uid=step.pod.uid)
+        except (NotFound, Conflict):
+            return  # it is gone already: the next look sees what is there now
+        if isinstance(step, Restart):
+            text = f"{step.node} gets the toolkit's new revision ({found.counts['outdated']} nodes to go)"
+            log.info("rollout: %s", text)
+            await self._world.events.record(reference(policy), "Normal", "RollingOut", text)
+        else:
+            log.info("rollout: %s is validated again", step.node)
+
+    async def _excuse(self, step: Restart, revision: str) -> None:
+        """Before the pod goes, note what was failing already; an older note goes."""
+        node = self._world.nodes.get(step.node)
+        noted = node.metadata.annotations.get(ANNOTATION) if node else None
+        value = render_excuse(revision, step.excuse) if step.excuse else None
+        if value != noted:
+            patch = {"metadata": {"annotations": {ANNOTATION: value}}}
+            await self._world.api.patch(NODES, step.node, patch, field_manager=MANAGER)
+
+    async def _tell(self, policy: ClusterPolicy, found: Report) -> None:
+        """An Event when it stops, and when all is done after there was something to do."""
+        said = found.message if found.reason in ("RolloutStopped", "ToolkitFailed") else found.reason
+        if said == self._told or (not said and not found.done):
+            return
+        if found.reason in ("RolloutStopped", "ToolkitFailed"):
+            await self._world.events.record(reference(policy), "Warning", found.reason, found.message)
+        elif found.done and self._told:
+            text = f"the toolkit's new revision is on all {sum(found.counts.values())} nodes"
+            await self._world.events.record(reference(policy), "Normal", "RolledOut", text)
+        self._told = said
+
+    def _settle(self, daemonset: DaemonSet, found: Report) -> None:
+        self._done = (daemonset.metadata.uid, daemonset.metadata.generation) if found.done else None
+        self._note = found.note
+        self.moving = found.reason in ("RollingOut", "RolloutStopped")
+        self._metrics.note_rollout(found.counts)
+
+    def _with_note(self, condition: Condition) -> Condition:
+        if not self._note:
+            return condition
+        return msgspec.structs.replace(condition, message=f"{condition.message}; {self._note}")
+
+
+def _said(condition: Condition, found: Report) -> Condition:
+    """The rollout's word goes before that of the DaemonSet's counts, which know neither runtime nor validation."""
+    if not found.reason:
+        return condition
+    return msgspec.structs.replace(condition, status="False", reason=found.reason, message=found.message)
+
+
+def _is_everywhere(daemonset: DaemonSet) -> bool:
+    status = daemonset.status
+    return min(status.updated_number_scheduled, status.number_available) >= status.desired_number_scheduled
+
+
+def _selector(daemonset: DaemonSet) -> str:
+    return ",".join(f"{key}={value}" for key, value in daemonset.spec.selector.match_labels.items())

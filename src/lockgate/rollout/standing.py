@@ -1,0 +1,44 @@
+"""How one node stands: verified, still busy, or failed and with what."""
+
+import datetime as dt
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from lockgate.rollout.values import PATIENCE, STAGES, NodeView, Stage, Verdict
+
+State = Literal["verified", "busy", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """`verdict` is the stage that decides; None when the node is verified, or has no pod to judge."""
+
+    state: State
+    verdict: Verdict | None = None
+
+    @property
+    def text(self) -> str:
+        return self.verdict.text if self.verdict else ""
+
+
+VERIFIED: Final = Standing(state="verified")
+
+
+def standing(node: NodeView, now: dt.datetime) -> Standing:
+    """The first stage that has not passed decides; what waits for longer than PATIENCE has failed."""
+    open_ = [verdict for verdict in asked(node) if verdict.outcome != "passed"]
+    if not open_:
+        return VERIFIED if node.place != "changing" else Standing(state="busy")
+    first = next((verdict for verdict in open_ if verdict.outcome == "failed"), open_[0])
+    if first.outcome == "failed":
+        return Standing(state="failed", verdict=first)
+    if node.since is None or now - node.since <= PATIENCE:
+        return Standing(state="busy", verdict=first)
+    late = f"{first.text} for more than {PATIENCE // dt.timedelta(minutes=1)} minutes"
+    return Standing(state="failed", verdict=Verdict(stage=first.stage, outcome="failed", text=late))
+
+
+def asked(node: NodeView) -> tuple[Verdict, ...]:
+    """The verdicts that count: those of stages before the one that was failing already."""
+    stages: tuple[Stage, ...] = STAGES[: STAGES.index(node.excused)] if node.excused else STAGES
+    return tuple(verdict for verdict in node.verdicts if verdict.stage in stages)

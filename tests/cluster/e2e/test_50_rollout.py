@@ -1,0 +1,153 @@
+"""A new setting of the container toolkit goes over real nodes one by one, stops at one that refuses it, and goes on.
+
+The file that makes gpu-b refuse is one that its containerd could not load: the toolkit must see that before it touches
+anything. gpu-c comes last: when other tests have broken its device plugin, that must hold up nobody.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cluster import Cluster
+from tests.cluster.e2e.conftest import get, wait_event, wait_phase
+from tests.cluster.install import NAMESPACE, policy
+from tests.cluster.manifests import pod
+
+pytestmark = pytest.mark.e2e
+
+VARIABLE = "LOCKGATE_E2E"  # means nothing to the toolkit; its pods differ by it
+BROKEN = "\nthis = is [not TOML\n"
+
+
+class Watching:
+    """Every toolkit pod that was ever seen, by node, and how many nodes were in change at once."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self.pods: dict[str, set[str]] = defaultdict(set)
+        self.with_setting: dict[str, str] = {}
+        self.most_at_once = 0
+        self.look()
+
+    def look(self) -> None:
+        changing = {"gpu-a", "gpu-b", "gpu-c"}
+        self.with_setting = {}
+        for item in pods(self._cluster, "nvidia-container-toolkit-daemonset"):
+            node = item["spec"].get("nodeName", "")
+            self.pods[node].add(item["metadata"]["uid"])
+            if not item["metadata"].get("deletionTimestamp"):
+                self.with_setting[node] = setting(item)
+                if is_ready(item):
+                    changing.discard(node)
+        self.most_at_once = max(self.most_at_once, len(changing))
+
+    def until(self, holds: Callable[[], bool], what: str, timeout: float = 60) -> None:
+        def seen() -> bool:
+            self.look()
+            return holds()
+
+        self._cluster.wait_for(seen, what, timeout, every=0.5)
+
+
+def pods(cluster: Cluster, app: str) -> list[dict[str, Any]]:
+    listed = cluster.kubectl("get", "pods", "-n", NAMESPACE, "-l", f"app={app}", "-o", "json")
+    found: list[dict[str, Any]] = json.loads(listed)["items"]
+    return found
+
+
+def setting(toolkit: dict[str, Any]) -> str:
+    environment = toolkit["spec"]["containers"][0]["env"]
+    return next((str(entry["value"]) for entry in environment if entry["name"] == VARIABLE), "")
+
+
+def is_ready(item: dict[str, Any]) -> bool:
+    conditions = item["status"].get("conditions", [])
+    return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
+
+
+def toolkit(cluster: Cluster) -> dict[str, str]:
+    """The toolkit's condition."""
+    conditions: list[dict[str, str]] = policy(cluster).get("conditions", [])  # type: ignore[assignment]
+    return next((found for found in conditions if found["type"] == "ContainerToolkitReady"), {})
+
+
+def change(cluster: Cluster, value: str, at_once: str = "1") -> None:
+    environment = [{"name": VARIABLE, "value": value}] if value else []
+    spec = {"toolkit": {"env": environment}, "daemonsets": {"rollingUpdate": {"maxUnavailable": at_once}}}
+    cluster.kubectl("patch", "clusterpolicy", "cluster-policy", "--type=merge", "-p", json.dumps({"spec": spec}))
+
+
+@pytest.fixture(scope="module")
+def config(installed: Cluster) -> Iterator[Path]:
+    """gpu-b's top-level file, in the end without what these tests break it with."""
+    path = installed.nodes["gpu-b"].files / "etc/containerd/config.toml"
+    yield path
+    mend(path)
+
+
+def mend(path: Path) -> None:
+    path.write_text(path.read_text().replace(BROKEN, ""))
+
+
+@pytest.fixture(scope="module")
+def watching(installed: Cluster) -> Watching:
+    return Watching(installed)
+
+
+def test_a_new_setting_reaches_one_node_after_the_other_and_stops_at_the_first_that_refuses_it(
+    cluster: Cluster, config: Path, watching: Watching
+) -> None:
+    change(cluster, "new")
+    watching.until(lambda: watching.with_setting.get("gpu-a") == "new", "gpu-a is the first")
+    with config.open("a") as file:
+        file.write(BROKEN)
+    watching.until(lambda: toolkit(cluster).get("reason") == "RolloutStopped", "the rollout stops", timeout=90)
+    assert watching.with_setting == {"gpu-a": "new", "gpu-b": "new", "gpu-c": ""}
+    message = toolkit(cluster)["message"]
+    assert "gpu-b: its toolkit says Refused" in message and "config.toml" in message, message
+    assert "gpu-c keeps the old one" in message, message
+    wait_event(cluster, "gpu-b: its toolkit says Refused")
+    assert policy(cluster)["state"] == "notReady"
+    cluster.apply(pod("rolled", gpus=1, on="gpu-a", command=("nvidia-smi", "-L")))
+    wait_phase(cluster, "rolled", "Succeeded")
+
+
+def test_another_operator_neither_goes_past_the_failure_nor_changes_a_node_again(
+    cluster: Cluster, config: Path, watching: Watching
+) -> None:
+    (old,) = pods(cluster, "gpu-operator")
+    cluster.kubectl("delete", "pod", "-n", NAMESPACE, old["metadata"]["name"])
+
+    def works() -> bool:
+        events = json.loads(cluster.kubectl("get", "events", "-o", "json"))["items"]
+        return any(e["reason"] == "RolloutStopped" and e.get("count", 1) > 1 for e in events)
+
+    watching.until(works, "the new operator says that the rollout has stopped")
+    assert watching.with_setting == {"gpu-a": "new", "gpu-b": "new", "gpu-c": ""}
+
+
+def test_once_the_cause_is_gone_it_goes_on_by_itself_and_every_node_was_changed_once(
+    cluster: Cluster, config: Path, watching: Watching
+) -> None:
+    mend(config)
+    watching.until(lambda: toolkit(cluster).get("reason") == "Running", "the rollout ends", timeout=90)
+    assert watching.with_setting == dict.fromkeys(("gpu-a", "gpu-b", "gpu-c"), "new")
+    assert {node: len(uids) for node, uids in watching.pods.items()} == {"gpu-a": 2, "gpu-b": 2, "gpu-c": 2}
+    assert watching.most_at_once == 1
+    for node in ("gpu-a", "gpu-b"):
+        state = get(cluster, "gpunodestates.lockgate.dev", node)["status"]
+        assert state["runtime"]["phase"] == "Configured"
+        assert all(step["ready"] for step in state["validation"]["steps"]), state["validation"]
+
+
+def test_a_larger_budget_takes_them_together(cluster: Cluster, watching: Watching) -> None:
+    """The setting goes again, on all three nodes at once."""
+    change(cluster, "", at_once="3")
+    watching.until(lambda: not any(watching.with_setting.values()), "every node has it", timeout=60)
+    watching.until(lambda: toolkit(cluster).get("reason") == "Running", "and is verified", timeout=60)
+    assert watching.most_at_once > 1
+    change(cluster, "")
