@@ -10,35 +10,45 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from lockgate.agents.toolkit.agent import Agent
 from lockgate.agents.toolkit.settings import read_settings
+from lockgate.host.processes import find_server
+from lockgate.model.node_state import CDIState, RuntimeState
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
     """What to do: `configure` (until the runtime was configured, refused or given up) or `clean`.
 
     `kill` is the number of the point, from 0, at which the process ends itself; -1 for none. `meanwhile` are files,
-    by path, that somebody writes just before containerd is restarted for the first time.
+    by path, that somebody writes just before containerd is restarted for the first time; with `freeze` it is stopped
+    at that moment (SIGSTOP). `patience` is how many seconds containerd has to end, to come back and to answer.
     """
 
     do: str
     kill: int = -1
     environ: dict[str, str] = {}
     meanwhile: dict[str, str] = {}
+    freeze: bool = False
+    patience: float = 20.0
 
 
 class Ended(msgspec.Struct, frozen=True, kw_only=True):
-    """How it ended: the points that it reached, whether it was killed at the last, and the published phase and text."""
+    """How it ended: the points that it reached, whether it was killed at the last, and the outcome.
+
+    `published` are the phases and texts that it published, each once in a row.
+    """
 
     killed: bool
     points: tuple[str, ...]
     phase: str = ""
     message: str = ""
+    published: tuple[tuple[str, str], ...] = ()
     error: str = ""
 
 
@@ -82,7 +92,7 @@ class Points:
 
     def __init__(self, run: Run, pipe: int) -> None:
         self._left = run.kill
-        self._meanwhile = dict(run.meanwhile)
+        self._meanwhile = run
         self._pipe = pipe
 
     def __call__(self, point: str) -> None:
@@ -91,23 +101,30 @@ class Points:
             os.kill(os.getpid(), signal.SIGKILL)
         self._left -= 1
         if point == "before restarting":
-            _write(self._meanwhile)
-            self._meanwhile = {}
+            _disturb(self._meanwhile)
+            self._meanwhile = Run(do="")
 
 
-def _write(files: Mapping[str, str]) -> None:
-    for path, text in files.items():
+def _disturb(run: Run) -> None:
+    for path, text in run.meanwhile.items():
         Path(path).write_text(text)
+    if run.freeze:
+        os.kill(find_server(Path("/run/containerd/containerd.sock")).pid, signal.SIGSTOP)
 
 
-async def _live(run: Run, points: Points) -> dict[str, str]:
-    settings = read_settings(["--no-daemon"], run.environ)
-    agent = Agent(settings, lambda runtime, cdi: None, look=0.5, checkpoint=points)
-    if run.do == "configure":
-        await agent.run(asyncio.Event())
-    else:
-        await agent.clean()
-    return {"phase": agent.outcome.phase, "message": agent.outcome.message}
+async def _live(run: Run, points: Points) -> dict[str, Any]:
+    settings, published = read_settings(["--no-daemon"], run.environ), list[tuple[str, str]]()
+
+    def publish(runtime: RuntimeState | None, cdi: CDIState | None) -> None:
+        state = (runtime.phase, runtime.message) if runtime else ("", "")
+        if published[-1:] != [state]:
+            published.append(state)
+
+    agent = Agent(settings, publish, look=0.5, checkpoint=points)
+    service = replace(agent.node.service, ends_within=run.patience, back_within=run.patience)
+    agent.node = replace(agent.node, service=service, settles_within=run.patience)
+    await (agent.run(asyncio.Event()) if run.do == "configure" else agent.clean())
+    return {"phase": agent.outcome.phase, "message": agent.outcome.message, "published": published}
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ def read_journal(path: Path) -> Journal:
     """The journal; an empty one when there is none, or none that can be read (a disk that lied about its flush)."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=Journal)
-    except (FileNotFoundError, msgspec.MsgspecError):
+    except (FileNotFoundError, NotADirectoryError, msgspec.MsgspecError):
         return Journal()
 
 

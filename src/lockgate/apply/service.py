@@ -17,6 +17,7 @@ import msgspec
 
 from lockgate.apply.files import Checkpoint, onward
 from lockgate.host.processes import NoServerError, Process, find_server, is_running
+from lockgate.host.systemd import BUS, SystemdError, restart_unit
 
 MODES: Final = ("signal", "systemd", "none")
 _POLL: Final = 0.1  # seconds between looks
@@ -30,9 +31,13 @@ class RestartError(Exception):
 
 
 class Service(msgspec.Struct, frozen=True, kw_only=True):
-    """A container runtime and how it is restarted. `socket` and `host`, the host's root, are paths here."""
+    """A container runtime and how it is restarted. `socket` and `host`, the host's root, are paths here.
+
+    `unit` is what systemd knows it by: a distribution's containerd is a child of the distribution's own service.
+    """
 
     name: str = "containerd"
+    unit: str = "containerd.service"
     socket: Path = Path("/run/containerd/containerd.sock")
     mode: str = "signal"
     host: Path = Path("/host")
@@ -51,7 +56,7 @@ async def restart(service: Service, *, checkpoint: Checkpoint = onward) -> Proce
     before = _server(service)
     checkpoint("before restarting")
     if service.mode == "systemd":
-        await _systemctl(service)
+        await _systemd(service)
     elif before is not None:
         await _signal(service, before, checkpoint)
     checkpoint("while it is down")
@@ -106,15 +111,27 @@ async def _signal(service: Service, process: Process, checkpoint: Checkpoint) ->
         )
 
 
-async def _systemctl(service: Service) -> None:
-    _log.info("restarting %s: systemctl restart in %s", service.name, service.host)
-    command = ("chroot", str(service.host), "systemctl", "restart", service.name)
+async def _systemd(service: Service) -> None:
+    """Over the host's bus where there is one, else by the host's own systemctl."""
+    bus, patience = service.host / BUS, service.ends_within + service.back_within
+    if not bus.is_socket():
+        return await _systemctl(service, patience)
+    _log.info("restarting %s: RestartUnit over %s", service.unit, bus)
+    try:
+        await restart_unit(bus, service.unit, patience)
+    except SystemdError as error:
+        raise RestartError(str(error)) from error
+
+
+async def _systemctl(service: Service, patience: float) -> None:
+    _log.info("restarting %s: systemctl restart in %s", service.unit, service.host)
+    command = ("chroot", str(service.host), "systemctl", "restart", service.unit)
     try:
         child = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
     except OSError as error:
         raise RestartError(f"{' '.join(command)}: {error}") from error
     try:
-        _, text = await asyncio.wait_for(child.communicate(), service.ends_within + service.back_within)
+        _, text = await asyncio.wait_for(child.communicate(), patience)
     except TimeoutError:
         child.kill()
         await child.wait()

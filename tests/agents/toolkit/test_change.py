@@ -162,8 +162,41 @@ def test_a_containerd_that_is_slow_to_come_back_is_waited_for_after_taking_back(
     assert snapshot(runtime) == before
     (runtime.root / "slow").unlink()
     assert runtime.server()
-    if outcome.phase == UNREACHABLE:
-        assert run(runtime).phase == ROLLED_BACK
+    assert run(runtime).phase in (ROLLED_BACK, CONFIGURED)
+
+
+def stop_after_the_signal(runtime: Runtime) -> Outcome:
+    """Somebody stops containerd just when it was signalled."""
+
+    def stop(point: str) -> None:
+        if point == "after signalling" and runtime.drop_in.exists():
+            runtime.stop()
+
+    service = replace(runtime.node().service, back_within=1.0)
+    return asyncio.run(configure(runtime.node(service=service), checkpoint=stop))
+
+
+def test_a_containerd_that_somebody_stopped_meanwhile_is_configured_when_it_is_back(runtime: Runtime) -> None:
+    before = snapshot(runtime)
+    outcome = stop_after_the_signal(runtime)
+    assert outcome.phase == UNREACHABLE
+    assert "but then containerd has not come back within 1 s" in outcome.message
+    assert snapshot(runtime) == before
+    runtime.start()
+    assert run(runtime) == Outcome(CONFIGURED)
+
+
+def test_a_containerd_that_twice_did_not_come_back_is_left_alone(runtime: Runtime) -> None:
+    for _ in range(2):
+        assert stop_after_the_signal(runtime).phase == UNREACHABLE
+        runtime.start()
+    process, before = runtime.server(), snapshot(runtime)
+    outcome = run(runtime)
+    assert outcome.phase == ROLLED_BACK
+    assert "has not come back within 1 s" in outcome.message
+    process = runtime.server()
+    assert run(runtime) == outcome
+    assert (runtime.server(), snapshot(runtime)) == (process, before)
 
 
 def test_a_folder_that_cannot_be_written_to_changes_nothing_and_restarts_nothing(runtime: Runtime) -> None:
@@ -176,6 +209,20 @@ def test_a_folder_that_cannot_be_written_to_changes_nothing_and_restarts_nothing
     assert outcome.phase == ROLLED_BACK
     assert "Not a directory" in outcome.message
     assert (runtime.server(), snapshot(runtime)) == (process, before)
+    assert run(runtime) == Outcome(CONFIGURED), "it is tried again when the folder is right"
+
+
+def test_a_change_that_cannot_be_noted_down_is_not_begun(runtime: Runtime) -> None:
+    process, before = runtime.server(), snapshot(runtime)
+    blocked = runtime.root / "blocked"
+    blocked.write_text("a file where a folder should be")
+    outcome = run(runtime, journal=blocked / "journal.json")
+    assert outcome.phase == REFUSED
+    assert "nothing was changed, since the change could not be noted down first" in outcome.message
+    assert "blocked" in outcome.message
+    assert (runtime.server(), snapshot(runtime)) == (process, before)
+    blocked.unlink()
+    assert run(runtime, journal=blocked / "journal.json") == Outcome(CONFIGURED)
 
 
 @pytest.mark.parametrize("file", ["99-nvidia.toml", "config.toml"])
@@ -190,6 +237,7 @@ def test_a_full_disk_changes_nothing_and_restarts_nothing(runtime: Runtime, file
     assert outcome.phase == ROLLED_BACK
     assert "No space left on device" in outcome.message
     assert (runtime.server(), snapshot(runtime)) == (process, before)
+    assert run(runtime) == Outcome(CONFIGURED), "it is tried again when there is space"
 
 
 def test_a_file_that_is_edited_at_the_same_moment_is_not_overwritten(runtime: Runtime) -> None:
@@ -202,6 +250,8 @@ def test_a_file_that_is_edited_at_the_same_moment_is_not_overwritten(runtime: Ru
     assert "was edited by someone else just now" in outcome.message
     assert runtime.config.read_text() == "version = 2\n# edited just now\n"
     assert not runtime.drop_in.exists()
+    assert run(runtime) == Outcome(CONFIGURED)
+    assert "# edited just now\n" in runtime.config.read_text()
 
 
 def test_a_configuration_that_is_a_link_to_elsewhere_is_not_touched(runtime: Runtime) -> None:
@@ -212,6 +262,21 @@ def test_a_configuration_that_is_a_link_to_elsewhere_is_not_touched(runtime: Run
     assert outcome.phase == REFUSED
     assert f"is a link to {elsewhere}" in outcome.message
     assert runtime.config.is_symlink()
+
+
+def test_a_top_level_file_that_others_write_is_not_edited(runtime: Runtime) -> None:
+    process, before = runtime.server(), snapshot(runtime)
+    assert run(runtime, fixed="it is written by K3s") == Outcome(REFUSED, "it is written by K3s")
+    assert (runtime.server(), snapshot(runtime)) == (process, before)
+
+
+@pytest.mark.parametrize("runtime", ["1.7.24"], indirect=True)
+def test_a_file_that_others_write_and_that_imports_the_folder_needs_no_edit(runtime: Runtime) -> None:
+    imports = f'version = 2\nimports = ["{runtime.drop_in.parent}/*.toml"]\n'
+    runtime.config.write_text(CONFIG["1.7.24"].replace("version = 2\n", imports))
+    runtime.restart_by_hand()
+    assert run(runtime, fixed="it is written by K3s") == Outcome(CONFIGURED)
+    assert has_handlers(runtime)
 
 
 def test_nobody_serves_the_socket(runtime: Runtime) -> None:

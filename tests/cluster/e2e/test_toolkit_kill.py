@@ -56,7 +56,7 @@ class Trial:
     configured: Files = (None, None)
     default: Files = (None, None)
     pods: dict[str, str] = field(default_factory=dict)
-    signals_at: int = 0
+    restarts_at: int = 0
     kills: dict[str, list[str]] = field(default_factory=dict)
 
     @property
@@ -110,8 +110,8 @@ def configure(trial: Trial, point: int) -> Ended:
 
 
 def recover(trial: Trial, point: int) -> Ended:
-    """A first run was killed just after its signal; the one that finishes the job is killed as well."""
-    trial.kill("configure", "configure", trial.signals_at, (trial.stock, trial.configured))
+    """A first run was killed just before its signal; the one that finishes the job is killed as well."""
+    trial.kill("configure", "configure", trial.restarts_at, (trial.stock, trial.configured))
     ended = trial.kill("recover", "configure", point, (trial.stock, trial.configured))
     trial.does("configure", CONFIGURED, trial.configured)
     trial.does("clean", REMOVED, trial.stock)
@@ -184,7 +184,7 @@ def prepare(cluster: Cluster, toolkit: Toolkit) -> Trial:
     """See each state once, and start two pods in the state with CDI."""
     trial = Trial(cluster, toolkit, toolkit.files())
     ended = toolkit.run("configure")
-    trial.configured, trial.signals_at = toolkit.files(), ended.points.index("after signalling")
+    trial.configured, trial.restarts_at = toolkit.files(), ended.points.index("before restarting")
     toolkit.node.exec(["sh", "-c", PLUGIN])
     cluster.apply(pod(f"gpu-{trial.name}", gpus=1, on=trial.name))
     cluster.apply(pod(f"plain-{trial.name}", on=trial.name))

@@ -39,8 +39,11 @@ def node_of(settings: Settings) -> Node:
         socket=settings.socket_host,
         here={settings.config_host: settings.config, settings.drop_in_host: settings.drop_in},
         journal=settings.journal,
-        service=Service(socket=settings.socket, mode=settings.restart_mode, host=settings.host_root),
+        service=Service(
+            socket=settings.socket, mode=settings.restart_mode, host=settings.host_root, unit=settings.unit
+        ),
         wanted=settings.wanted,
+        fixed=settings.fixed,
     )
 
 

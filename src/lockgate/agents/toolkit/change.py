@@ -57,6 +57,7 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     journal: Path
     service: Service
     wanted: Wanted
+    fixed: str = ""  # why the top-level file cannot be edited, where others write it
     settles_within: float = 30.0  # seconds after a restart until the CRI plugin answers
 
 
@@ -90,6 +91,8 @@ async def configure(node: Node, *, checkpoint: Checkpoint = onward) -> Outcome:
         return Outcome(CONFIGURED)
     if not journal.open and journal.failed == fingerprint(node, files, release):
         return Outcome(ROLLED_BACK, journal.message)
+    if node.fixed and node.config in plan.files:
+        return Outcome(REFUSED, node.fixed)
     if linked := _leads_away(node):
         return Outcome(REFUSED, linked)
     return await _change(node, release, _changes(node, files, plan, journal), plan.expected, checkpoint)
@@ -235,10 +238,12 @@ async def _change(
         if await restart(node.service, checkpoint=checkpoint) is None:
             write_journal(node.journal, Journal(), checkpoint=checkpoint)
             return Outcome(CONFIGURED, "written; restart mode is none, so containerd loads it when someone restarts it")
-        wrong = differences(await _settled(node, checkpoint), expected, node.wanted)
-        if wrong:
+        loaded = await _settled(node, checkpoint)
+        if (now := await running_release(node.service.socket)) != release:
+            raise _FailedError(f"containerd was {release} and came back as {now}")
+        if wrong := differences(loaded, expected, node.wanted):
             raise _FailedError("; ".join(wrong))
-    except (OSError, EditedError, RestartError, _FailedError) as error:
+    except (OSError, EditedError, RestartError, UnreachableError, _FailedError) as error:
         return await _take_back(node, release, Journal(changes, "", str(error), stalls), restarted, checkpoint)
     write_journal(node.journal, Journal(), checkpoint=checkpoint)
     return Outcome(CONFIGURED)
@@ -258,7 +263,8 @@ async def _take_back(node: Node, release: Release, change: Journal, restarted: b
 
     `change` is the change and, as its message, why it is taken back.
     """
-    _log.error("%s: putting back what was there", change.message)
+    if restarted:
+        _log.error("%s: putting back what was there", change.message)
     message = f"the change was taken back: {change.message}"
     try:
         foreign = take_back(change.open, node.here, checkpoint=checkpoint)
