@@ -13,7 +13,7 @@ from lockgate.containerd.releases import Release
 from lockgate.lint.engine import lint as judge
 from lockgate.lint.report import LintReport
 from lockgate.lint.rule import LintRule
-from lockgate.lint.subject import Subject
+from lockgate.lint.subject import NodeFacts, Subject
 
 RULES = Path(lint.__file__).parent
 _TOP_LEVEL = "/etc/containerd/config.toml"
@@ -67,7 +67,9 @@ def _example(rule: LintRule, cases: list[dict[str, Any]]) -> list[str]:
 def _subject(case: dict[str, Any], release: str | None) -> Subject:
     files = case["files"]
     root = _TOP_LEVEL if _TOP_LEVEL in files else ""
-    return Subject(files, root, Release.parse(release) if release else None, presence=case.get("node_has", {}))
+    node = NodeFacts(**case["node"]) if "node" in case else None
+    known = Release.parse(release) if release else None
+    return Subject(files, root, known, presence=case.get("node_has", {}), node=node)
 
 
 def _tested(cases: list[dict[str, Any]]) -> str:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from lockgate.containerd.releases import Release
-from lockgate.lint.subject import Subject
+from lockgate.lint.subject import NodeFacts, Subject
 
 TOP_LEVEL = "/etc/containerd/config.toml"
 
@@ -16,4 +16,5 @@ def subject(case: dict[str, Any], release: str | None) -> Subject:
         TOP_LEVEL if TOP_LEVEL in files else "",
         Release.parse(release) if release else None,
         presence=case.get("node_has", {}),
+        node=NodeFacts(**case["node"]) if "node" in case else None,
     )

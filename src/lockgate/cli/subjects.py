@@ -9,7 +9,7 @@ from lockgate.cli.sources import FactsError
 
 if TYPE_CHECKING:
     from lockgate.containerd.releases import Release
-    from lockgate.lint.subject import Subject
+    from lockgate.lint.subject import NodeFacts, Subject
     from lockgate.model.facts import Snapshot
 
 
@@ -161,5 +161,19 @@ def _subjects(snapshot: "Snapshot", release: "Release | None") -> list["Subject"
         copied = folders[name].files if name in folders else {}
         specs = {path: text for path, text in copied.items() if "/cdi/" in path}
         if gate.root or specs:
-            found.append(Subject({**gate.files, **specs}, gate.root, release or gate.release, name))
+            known = _node_facts(snapshot, name, gate.loaded.names if gate.loaded else None)
+            found.append(Subject({**gate.files, **specs}, gate.root, release or gate.release, name, node=known))
     return found
+
+
+def _node_facts(snapshot: "Snapshot", name: str, loaded: tuple[str, ...] | None) -> "NodeFacts | None":
+    """What the cluster says of a node that has GPUs; None for others, which need no handler of ours."""
+    from lockgate.lint.subject import NodeFacts
+    from lockgate.model.facts import Missing
+
+    nodes = () if isinstance(snapshot.nodes, Missing) else snapshot.nodes
+    node = next((n for n in nodes if n.name == name), None)
+    if node is None or node.metadata.labels.get("nvidia.com/gpu.present") != "true":
+        return None
+    classes = () if isinstance(snapshot.runtime_classes, Missing) else snapshot.runtime_classes
+    return NodeFacts(loaded, {each.name: each.handler for each in classes})

@@ -1,4 +1,4 @@
-"""What the cluster says of one node's runtime: the Node and what its agents published. Two reads, nothing else."""
+"""What the cluster says of one node's runtime: the Node, what its agents published, the RuntimeClasses; three reads."""
 
 import asyncio
 from pathlib import Path
@@ -12,7 +12,7 @@ from lockgate.model.facts import Missing, Snapshot
 
 
 def from_node(access: Access, name: str) -> Snapshot:
-    """The node and its GPUNodeState; what may not be read is Missing. Raises `kube.errors.Unreachable`."""
+    """Node, GPUNodeState and RuntimeClasses; what may not be read is Missing. Raises `kube.errors.Unreachable`."""
     return asyncio.run(_read(access, name))
 
 
@@ -26,8 +26,10 @@ async def _read(access: Access, name: str) -> Snapshot:
     )
     async with api:
         reader = Reader(api)
-        node, state = await asyncio.gather(reader.get(kinds.NODES, name), reader.get(kinds.GPUNODESTATES, name))
-    return Snapshot(nodes=_section(node), node_states=_section(state))
+        node, state, classes = await asyncio.gather(
+            reader.get(kinds.NODES, name), reader.get(kinds.GPUNODESTATES, name), reader.list(kinds.RUNTIMECLASSES)
+        )
+    return Snapshot(nodes=_section(node), node_states=_section(state), runtime_classes=classes)
 
 
 def _section(found: Any) -> Any:

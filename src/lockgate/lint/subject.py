@@ -17,6 +17,17 @@ from lockgate.lint.statements import Statement, statements
 
 
 @dataclass(frozen=True)
+class NodeFacts:
+    """What the cluster says of a GPU node: the handlers that its runtime has loaded, those that RuntimeClasses name.
+
+    `loaded` is None where nothing tells; `needed` maps a RuntimeClass to its handler.
+    """
+
+    loaded: tuple[str, ...] | None = None
+    needed: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Subject:
     """One node's files. `root` is the top-level configuration ("" when there is none), `shown` how paths are printed.
 
@@ -29,6 +40,7 @@ class Subject:
     name: str = ""
     presence: Mapping[str, bool] = field(default_factory=dict)
     shown: Mapping[str, str] = field(default_factory=dict)
+    node: NodeFacts | None = None
 
     def show(self, path: str) -> str:
         """A path as it is printed: as it was given, or with its node's name."""
@@ -68,6 +80,8 @@ class Subject:
                 return CdiFiles(self) if _spec_paths(self) else None
             case "presence":
                 return self.presence
+            case "node":
+                return self.node
             case _:
                 return None
 
