@@ -65,6 +65,11 @@ async def restart(service: Service, *, checkpoint: Checkpoint = onward) -> Proce
     return after
 
 
+def is_down(service: Service) -> bool:
+    """Whether nobody serves the socket now: it has ended, or has not come far enough with its start."""
+    return _server(service) is None
+
+
 async def wait_for_server(service: Service, other_than: Process | None, *, checkpoint: Checkpoint = onward) -> Process:
     """Wait until a process other than the given one serves the socket. Raises RestartError."""
 

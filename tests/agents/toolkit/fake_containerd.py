@@ -1,8 +1,9 @@
 """Answers CRI's Version and Status as a containerd of a release would, and ends on SIGHUP as every containerd does.
 
 What it has loaded is what `lockgate.containerd` says of its files when it starts; files that it refuses end it, with
-status 1. A file `hang` in its folder makes it ignore SIGHUP, `slow` makes it start after 8 s, `deaf` makes it serve
-the socket without answering, `other` makes it forget the handlers of drop-ins (a model that is wrong).
+status 1. A file `hang` in its folder makes it ignore SIGHUP, `slow` makes it start after 8 s, `late` makes it serve 6 s
+after it has read its files (once), `deaf` makes it serve the socket without answering, `other` makes it forget the
+handlers of drop-ins (a model that is wrong).
 """
 
 import asyncio
@@ -69,6 +70,9 @@ async def serve(root: Path, release: str) -> int:
     if isinstance(loaded, ConfigError):
         print(f"containerd: {loaded}", flush=True)
         return 1
+    if (root / "late").exists():
+        (root / "late").unlink()
+        time.sleep(6)
     stop = asyncio.Event()
     ignore = (root / "hang").exists()
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, (lambda: None) if ignore else stop.set)

@@ -165,6 +165,19 @@ def test_a_containerd_that_is_slow_to_come_back_is_waited_for_after_taking_back(
     assert run(runtime).phase in (ROLLED_BACK, CONFIGURED)
 
 
+def test_what_is_loaded_after_taking_back_are_the_former_files_even_when_the_start_was_under_way(
+    runtime: Runtime,
+) -> None:
+    (runtime.root / "late").touch()
+    before = snapshot(runtime)
+    service = replace(runtime.node().service, back_within=4.0)
+    outcome = run(runtime, service=service)
+    assert outcome.phase == ROLLED_BACK
+    assert "has not come back within 4 s" in outcome.message
+    assert snapshot(runtime) == before
+    assert set(loaded(runtime).containerd.runtimes) == {"runc"}
+
+
 def stop_after_the_signal(runtime: Runtime) -> Outcome:
     """Somebody stops containerd just when it was signalled."""
 

@@ -29,7 +29,7 @@ from lockgate.apply.journal import (
     take_back,
     write_journal,
 )
-from lockgate.apply.service import RestartError, Service, restart
+from lockgate.apply.service import RestartError, Service, is_down, restart
 from lockgate.containerd import Effective, File, Files, Plan, Refusal, Release, Wanted, plan_dropin, plan_removal
 from lockgate.host.containerd_files import read_files
 from lockgate.host.cri import Loaded, UnreachableError, ask_loaded, ask_version
@@ -285,9 +285,13 @@ async def _take_back(node: Node, release: Release, change: Journal, restarted: b
 
 async def _load_former(node: Node, failed: Journal, checkpoint: Checkpoint) -> None:
     """Restart with the former files, and note down when even that does not bring containerd back."""
+    starting = is_down(node.service)
     try:
         await restart(node.service, checkpoint=checkpoint)
         await _settled(node, checkpoint)
+        if starting:  # it may have read the files before they were put back
+            await restart(node.service, checkpoint=checkpoint)
+            await _settled(node, checkpoint)
     except (RestartError, _FailedError):
         write_journal(node.journal, msgspec.structs.replace(failed, stalls=failed.stalls + 1), checkpoint=checkpoint)
         raise
