@@ -128,9 +128,9 @@ async def installed(player: Player) -> None:
     await until(lambda: condition(player.cluster, "ContainerToolkitReady").get("reason") == "Running", 15)
 
 
-def change(player: Player, value: str) -> None:
+def change(player: Player, value: str, **more: Any) -> None:
     found = player.cluster.objects["/apis/nvidia.com/v1/clusterpolicies/cluster-policy"]
-    spec = {**OURS, "toolkit": {"env": [{"name": "X", "value": value}]}}
+    spec = {**OURS, "toolkit": {"env": [{"name": "X", "value": value}]}, **more}
     player.cluster.put("/apis/nvidia.com/v1/clusterpolicies/cluster-policy", {**found, "spec": spec})
 
 
@@ -183,5 +183,29 @@ def test_a_node_without_gpus_is_noted_before_its_turn_which_is_the_last() -> Non
         assert note.endswith(" devices: it has no allocatable GPU (nvidia.com/gpu or MIG devices)")
         await until(lambda: "gpu-a was failing before its turn" in toolkit(player).get("message", ""))
         assert toolkit(player)["status"] == "True"
+
+    run(body)
+
+
+def test_where_a_person_deletes_the_pods_the_operator_only_says_which() -> None:
+    by_hand = {"daemonsets": {"updateStrategy": "OnDelete"}}
+
+    async def body(player: Player) -> None:
+        await installed(player)
+        change(player, "new", **by_hand)
+        await until(lambda: toolkit(player).get("reason") == "RolloutOnDelete", 15)
+        assert "gpu-a, gpu-b, gpu-c: delete the toolkit's pod" in toolkit(player)["message"]
+        await asyncio.sleep(1)
+        assert player.deletions() == []
+
+    run(body)
+
+
+def test_a_budget_of_all_nodes_takes_them_at_once() -> None:
+    async def body(player: Player) -> None:
+        await installed(player)
+        player.refusing.update(NODES)
+        change(player, "new", daemonsets={"rollingUpdate": {"maxUnavailable": "100%"}})
+        await until(lambda: sorted(player.deletions()) == list(NODES), 15)
 
     run(body)

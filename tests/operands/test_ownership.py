@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from lockgate.operands.ownership import removal_patch
 
 
@@ -43,8 +45,8 @@ def test_labels_outside_nvidias_domain_stay() -> None:
     assert removal_patch(node({label: "true"}, lockgate_discovery=[label])) == {}
 
 
-def test_annotations_go_as_well() -> None:
-    key = "nvidia.com/gpu-driver-upgrade-enabled"
+@pytest.mark.parametrize("key", ["nvidia.com/gpu-driver-upgrade-enabled", "lockgate.dev/toolkit-rollout-excused"])
+def test_annotations_go_as_well(key: str) -> None:
     fields = {"manager": "lockgate-operator", "fieldsV1": {"f:metadata": {"f:annotations": {".": {}, f"f:{key}": {}}}}}
     found = {"metadata": {"name": "a", "annotations": {key: "true"}, "managedFields": [fields]}}
     assert removal_patch(found) == {"metadata": {"annotations": {key: None}}}

@@ -4,7 +4,7 @@ import datetime as dt
 
 import msgspec
 
-from lockgate.controllers import operand_objects, removal, toolkit_rollout
+from lockgate.controllers import operand_objects, removal
 from lockgate.controllers.metrics import Metrics
 from lockgate.controllers.policy_status import PolicyStatus
 from lockgate.controllers.toolkit_rollout import ToolkitRollout
@@ -54,9 +54,8 @@ class ClusterPolicies:
         await self._status.report(policy, state)
         self._metrics.note(state, self._world.nodes)
         await self._status.warn_of_pruned(policy)
-        if state.state == "ready":
-            return None
-        return toolkit_rollout.AGAIN if self._rollout.moving else WATCHFUL
+        again = self._rollout.again
+        return again if state.state == "ready" else min(WATCHFUL, again or WATCHFUL)
 
     async def _follow(self, policy: ClusterPolicy) -> PolicyState:
         try:
@@ -83,6 +82,8 @@ class ClusterPolicies:
         try:
             if not operand.enabled(context.spec):
                 await operand_objects.remove(api, operand, context.namespace, self._applied)
+                if operand.paced:
+                    self._rollout.clear()
                 return None
             if refusal := operand.refusal(context):
                 return _no(operand.condition, "Unsupported", refusal)

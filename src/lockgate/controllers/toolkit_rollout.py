@@ -3,6 +3,7 @@
 import asyncio
 import datetime as dt
 import logging
+import time
 from collections import defaultdict
 from collections.abc import Iterable
 
@@ -14,6 +15,7 @@ from lockgate.controllers.settings import MANAGER
 from lockgate.controllers.world import World
 from lockgate.kube.errors import Conflict, NotFound
 from lockgate.kube.resources import CONTROLLERREVISIONS, GPUNODESTATES, NODES, PODS
+from lockgate.model.node_state import GPUNodeState
 from lockgate.model.objects import ClusterPolicy, Condition, DaemonSet, Node, Pod
 from lockgate.model.pod_state import node_of
 from lockgate.model.policy import PolicySpec
@@ -22,14 +24,15 @@ from lockgate.operands.readiness import seats
 from lockgate.rollout.budget import parse_budget
 from lockgate.rollout.excuse import ANNOTATION, render_excuse
 from lockgate.rollout.plan import next_steps
-from lockgate.rollout.report import Report, report
+from lockgate.rollout.report import STATES, Report, report
 from lockgate.rollout.toolkit_node import REVISION, Wanted, publishes, view
 from lockgate.rollout.values import NodeView, Restart, Step
 
 log = logging.getLogger(__name__)
 TOOLKIT = container_toolkit.OPERAND
 VALIDATOR = operator_validation.OPERAND
-AGAIN = 1.0  # seconds between looks while a node is in change
+MOVING, RESTING = 1.0, 5.0  # seconds between looks while nodes are in change, and while something else must happen
+NODES_A_SECOND = 100.0  # that are looked at, at most: each look reads every node's pods and state
 
 
 class ToolkitRollout:
@@ -39,13 +42,14 @@ class ToolkitRollout:
         self._world = world
         self._metrics = metrics
         self._done: tuple[str, int] | None = None  # uid and generation of the DaemonSet that is everywhere
-        self._note = ""
+        self._last: tuple[float, int, Report] | None = None  # when it was looked, at which generation, what was seen
         self._told = ""
-        self.moving = False
+        self.again: float | None = None  # seconds until the next look; None: when something changes
 
     def clear(self) -> None:
         """Forget: there is no toolkit any more."""
-        self._done, self._note, self._told, self.moving = None, "", "", False
+        self._done, self._last, self._told, self.again = None, None, "", None
+        self._metrics.note_rollout(dict.fromkeys(STATES, 0))
 
     async def advance(self, policy: ClusterPolicy, spec: PolicySpec, condition: Condition) -> Condition:
         """One look and the steps that follow from it; the toolkit's condition with what the rollout has to say."""
@@ -54,17 +58,28 @@ class ToolkitRollout:
             return condition
         if self._done == (daemonset.metadata.uid, daemonset.metadata.generation) and _is_everywhere(daemonset):
             return self._with_note(condition)
+        if self._last and self._is_too_soon(daemonset, *self._last):
+            return self._with_note(_said(condition, self._last[2]))
         revision = await self._newest_revision(daemonset)
+        if not revision:
+            return condition
         observed = await self._look(daemonset, spec, revision)
         now, by_hand = dt.datetime.now(dt.UTC), spec.daemonsets.update_strategy == "OnDelete"
         found = report(observed, now, by_hand=by_hand)
         asked = spec.daemonsets.rolling_update.max_unavailable if spec.daemonsets.rolling_update else ""
-        steps = () if by_hand else next_steps(observed, parse_budget(asked, len(observed)), now)
-        for step in steps:
+        for step in next_steps(observed, parse_budget(asked, len(observed)), now):
+            if by_hand and isinstance(step, Restart):
+                continue
             await self._do(policy, step, revision, found)
         await self._tell(policy, found)
-        self._settle(daemonset, found)
+        self._settle(daemonset, found, len(observed))
         return self._with_note(_said(condition, found))
+
+    @staticmethod
+    def _is_too_soon(daemonset: DaemonSet, looked: float, generation: int, seen: Report) -> bool:
+        """On a large fleet the DaemonSet's counts change more often than every node can be looked at."""
+        nodes = sum(seen.counts.values())
+        return generation == daemonset.metadata.generation and time.monotonic() < looked + nodes / NODES_A_SECOND
 
     async def _newest_revision(self, daemonset: DaemonSet) -> str:
         """The hash of the DaemonSet's latest template, as its controller labels pods with."""
@@ -82,16 +97,21 @@ class ToolkitRollout:
             publishes=publishes(daemonset, self._world.settings.image),
             hands_out=spec.device_plugin.on,
         )
-        toolkits, validators, listed = await asyncio.gather(
+        toolkits, validators, states = await asyncio.gather(
             self._pods(daemonset),
             self._pods(self._world.daemonsets.get(VALIDATOR.daemonset, daemonset.namespace)),
-            self._world.api.list(GPUNODESTATES),
+            self._states(),
         )
-        states = {state.name: state for state in listed}
         return [
             view(node, toolkits[node.name], validators[node.name], states.get(node.name), wanted)
             for node in self._targets(daemonset)
         ]
+
+    async def _states(self) -> dict[str, GPUNodeState]:
+        try:
+            return {state.name: state for state in await self._world.api.list(GPUNODESTATES)}
+        except NotFound:
+            return {}  # the definition is not installed: no toolkit can say anything
 
     def _targets(self, daemonset: DaemonSet) -> Iterable[Node]:
         seated = [seat.node for seat in seats(daemonset, self._world.nodes) if seat.standing == "wanted"]
@@ -141,16 +161,16 @@ class ToolkitRollout:
             await self._world.events.record(reference(policy), "Normal", "RolledOut", text)
         self._told = said
 
-    def _settle(self, daemonset: DaemonSet, found: Report) -> None:
+    def _settle(self, daemonset: DaemonSet, found: Report, nodes: int) -> None:
         self._done = (daemonset.metadata.uid, daemonset.metadata.generation) if found.done else None
-        self._note = found.note
-        self.moving = found.reason in ("RollingOut", "RolloutStopped")
+        self._last = (time.monotonic(), daemonset.metadata.generation, found)
+        pause = max(MOVING if found.reason == "RollingOut" else RESTING, nodes / NODES_A_SECOND)
+        self.again = None if found.done else pause
         self._metrics.note_rollout(found.counts)
 
     def _with_note(self, condition: Condition) -> Condition:
-        if not self._note:
-            return condition
-        return msgspec.structs.replace(condition, message=f"{condition.message}; {self._note}")
+        note = self._last[2].note if self._last else ""
+        return msgspec.structs.replace(condition, message=f"{condition.message}; {note}") if note else condition
 
 
 def _said(condition: Condition, found: Report) -> Condition:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.cluster import Cluster
-from tests.cluster.e2e.conftest import get, wait_event, wait_phase
+from tests.cluster.e2e.conftest import get, gpus, wait_event, wait_phase
 from tests.cluster.install import NAMESPACE, policy
 from tests.cluster.manifests import pod
 
@@ -30,17 +30,19 @@ class Watching:
         self._cluster = cluster
         self.pods: dict[str, set[str]] = defaultdict(set)
         self.with_setting: dict[str, str] = {}
+        self.names: set[str] = set()
         self.most_at_once = 0
         self.look()
 
     def look(self) -> None:
         changing = {"gpu-a", "gpu-b", "gpu-c"}
-        self.with_setting = {}
+        self.with_setting, self.names = {}, set()
         for item in pods(self._cluster, "nvidia-container-toolkit-daemonset"):
             node = item["spec"].get("nodeName", "")
             self.pods[node].add(item["metadata"]["uid"])
             if not item["metadata"].get("deletionTimestamp"):
                 self.with_setting[node] = setting(item)
+                self.names.add(item["metadata"]["name"])
                 if is_ready(item):
                     changing.discard(node)
         self.most_at_once = max(self.most_at_once, len(changing))
@@ -138,9 +140,12 @@ def test_once_the_cause_is_gone_it_goes_on_by_itself_and_every_node_was_changed_
     assert watching.with_setting == dict.fromkeys(("gpu-a", "gpu-b", "gpu-c"), "new")
     assert {node: len(uids) for node, uids in watching.pods.items()} == {"gpu-a": 2, "gpu-b": 2, "gpu-c": 2}
     assert watching.most_at_once == 1
+    if gpus(cluster, "gpu-c") == ("2", "0"):
+        assert "gpu-c was failing before its turn: it has no allocatable GPU" in toolkit(cluster)["message"]
     for node in ("gpu-a", "gpu-b"):
         state = get(cluster, "gpunodestates.lockgate.dev", node)["status"]
         assert state["runtime"]["phase"] == "Configured"
+        assert state["runtime"]["pod"] in watching.names, "the new pod says so itself"
         assert all(step["ready"] for step in state["validation"]["steps"]), state["validation"]
 
 
