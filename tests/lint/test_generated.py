@@ -1,12 +1,15 @@
 """Lint over generated configurations: it never raises, what a fix names is healed, a second --fix writes nothing."""
 
+import tomllib
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lockgate.cli.render.effective_toml import render_toml
 from lockgate.containerd import ConfigError, Effective, Plan, Release, Wanted, plan_dropin
+from lockgate.containerd.values import Plain, plain_table
 from lockgate.lint import all_rules
 from lockgate.lint.engine import fix_all, lint
 from lockgate.lint.subject import Subject
@@ -68,3 +71,20 @@ def test_what_our_own_toolkit_writes_is_silent(release: str, root: str, default:
     files = {TOP_LEVEL: root} | {path: text for path, text in plan.files.items() if text is not None}
     report = lint(Subject(files, TOP_LEVEL, Release.parse(release)), RULES)
     assert [f.summary for f in report.findings] == []
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**9), st.sampled_from(RELEASES))
+def test_the_effective_configuration_is_printed_as_toml_that_means_the_same(seed: int, release: str) -> None:
+    effective = _subject(seed, release).effective
+    if isinstance(effective, Effective):
+        expected = _without_null(plain_table(effective.document))
+        assert tomllib.loads(render_toml(effective)) == expected
+        assert tomllib.loads(render_toml(effective, lambda path: path)) == expected
+
+
+def _without_null(data: Plain) -> object:
+    """TOML has no null; in an array it is printed as an empty string."""
+    if isinstance(data, dict):
+        return {name: _without_null(item) for name, item in data.items() if item is not None}
+    return data

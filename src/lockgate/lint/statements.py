@@ -1,5 +1,6 @@
 """A TOML text as a row of statements with their places, and edits of it that touch no other byte."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
@@ -9,7 +10,7 @@ import tomli_w
 from lockgate.containerd.document import BOM
 from lockgate.containerd.toml_dialect import Dialect
 from lockgate.containerd.toml_text import Reader
-from lockgate.containerd.values import Plain, dotted
+from lockgate.containerd.values import Plain
 
 Path = tuple[str, ...]
 
@@ -82,12 +83,20 @@ def literal(value: Plain) -> str:
         case list():
             return f"[{', '.join(literal(item) for item in value)}]"
         case dict():
-            pairs = ", ".join(f"{dotted((name,))} = {literal(item)}" for name, item in value.items())
+            pairs = ", ".join(f"{key_path((name,))} = {literal(item)}" for name, item in value.items())
             return f"{{ {pairs} }}" if pairs else "{}"
         case None:
             return '""'  # no TOML has it; a struct of Go prints it so
         case _:
             return tomli_w.dumps({"x": value}, multiline_strings=False).removeprefix("x = ").strip()
+
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def key_path(path: Path) -> str:
+    """A path of names as TOML writes it, whatever characters are in them."""
+    return ".".join(name if _BARE.fullmatch(name) else literal(name) for name in path)
 
 
 def without(text: str, gone: Iterable[Statement]) -> str:
@@ -107,7 +116,7 @@ def with_pair(text: str, row: tuple[Statement, ...], table: Path, key: str, valu
     """The text with one more key in a table; None where the table is written in a way that no line can be added to."""
     if any(s.kind is Kind.ARRAY and s.path == table[: len(s.path)] for s in row):
         return None
-    line = f"{dotted((key,))} = {literal(value)}"
+    line = f"{key_path((key,))} = {literal(value)}"
     header = next((s for s in row if s.kind is Kind.TABLE and s.path == table), None)
     if header is not None:
         return _insert(text, _last_of(row, header), line)
@@ -117,7 +126,7 @@ def with_pair(text: str, row: tuple[Statement, ...], table: Path, key: str, valu
         return None  # written with dotted keys or in braces
     newline = newline_of(text)
     gap = "" if not text or text.endswith("\n") else newline
-    return f"{text}{gap}{newline}[{dotted(table)}]{newline}{line}{newline}"
+    return f"{text}{gap}{newline}[{key_path(table)}]{newline}{line}{newline}"
 
 
 def _is_within(pair: Statement, table: Path) -> bool:

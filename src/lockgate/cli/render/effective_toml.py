@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 
 from lockgate.containerd.effective import Effective
-from lockgate.containerd.values import Leaf, Table, dotted
-from lockgate.lint.statements import literal
+from lockgate.containerd.values import Leaf, Table
+from lockgate.lint.statements import key_path, literal
 
 Show = Callable[[str], str]
 
@@ -22,14 +22,14 @@ def _table(table: Table, path: tuple[str, ...], show: Show | None) -> Iterator[s
         if isinstance(node, Table):
             below = list(_table(node, (*path, name), show))
             if not below or any(isinstance(child, Leaf) for child in node.values()):
-                yield from ("", f"[{dotted((*path, name))}]")
+                yield from ("", f"[{key_path((*path, name))}]")
             yield from below
 
 
 def _leaf(name: str, leaf: Leaf, show: Show | None) -> Iterator[str]:
     if leaf.value is None:
         return
-    line = f"{dotted((name,))} = {literal(leaf.value)}"
+    line = f"{key_path((name,))} = {literal(leaf.value)}"
     if show is None or (leaf.origin.is_built_in and not leaf.overrode):
         yield line
         return
