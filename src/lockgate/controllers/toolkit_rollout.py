@@ -1,36 +1,29 @@
 """Takes a change of the container toolkit over the nodes: looks at each, does the next steps, says how far it is."""
 
-import asyncio
 import datetime as dt
 import logging
 import time
-from collections import defaultdict
-from collections.abc import Iterable
 
 import msgspec
 
 from lockgate.controllers.metrics import Metrics
 from lockgate.controllers.policy_status import reference
 from lockgate.controllers.settings import MANAGER
+from lockgate.controllers.toolkit_look import look, newest_revision
 from lockgate.controllers.world import World
 from lockgate.kube.errors import Conflict, NotFound
-from lockgate.kube.resources import CONTROLLERREVISIONS, GPUNODESTATES, NODES, PODS
-from lockgate.model.node_state import GPUNodeState
-from lockgate.model.objects import ClusterPolicy, Condition, DaemonSet, Node, Pod
-from lockgate.model.pod_state import node_of
+from lockgate.kube.resources import NODES, PODS
+from lockgate.model.objects import ClusterPolicy, Condition, DaemonSet
 from lockgate.model.policy import PolicySpec
-from lockgate.operands import container_toolkit, operator_validation
-from lockgate.operands.readiness import seats
+from lockgate.operands import container_toolkit
 from lockgate.rollout.budget import parse_budget
 from lockgate.rollout.excuse import ANNOTATION, render_excuse
 from lockgate.rollout.plan import next_steps
 from lockgate.rollout.report import STATES, Report, report
-from lockgate.rollout.toolkit_node import REVISION, Wanted, publishes, view
-from lockgate.rollout.values import NodeView, Restart, Step
+from lockgate.rollout.values import Restart, Step
 
 log = logging.getLogger(__name__)
 TOOLKIT = container_toolkit.OPERAND
-VALIDATOR = operator_validation.OPERAND
 MOVING, RESTING = 1.0, 5.0  # seconds between looks while nodes are in change, and while something else must happen
 NODES_A_SECOND = 100.0  # that are looked at, at most: each look reads every node's pods and state
 
@@ -60,10 +53,10 @@ class ToolkitRollout:
             return self._with_note(condition)
         if self._last and self._is_too_soon(daemonset, *self._last):
             return self._with_note(_said(condition, self._last[2]))
-        revision = await self._newest_revision(daemonset)
+        revision = await newest_revision(self._world, daemonset)
         if not revision:
             return condition
-        observed = await self._look(daemonset, spec, revision)
+        observed = await look(self._world, daemonset, spec, revision)
         now, by_hand = dt.datetime.now(dt.UTC), spec.daemonsets.update_strategy == "OnDelete"
         found = report(observed, now, by_hand=by_hand)
         asked = spec.daemonsets.rolling_update.max_unavailable if spec.daemonsets.rolling_update else ""
@@ -80,49 +73,6 @@ class ToolkitRollout:
         """On a large fleet the DaemonSet's counts change more often than every node can be looked at."""
         nodes = sum(seen.counts.values())
         return generation == daemonset.metadata.generation and time.monotonic() < looked + nodes / NODES_A_SECOND
-
-    async def _newest_revision(self, daemonset: DaemonSet) -> str:
-        """The hash of the DaemonSet's latest template, as its controller labels pods with."""
-        revisions = await self._world.api.list(
-            CONTROLLERREVISIONS, daemonset.namespace, label_selector=_selector(daemonset)
-        )
-        own = [r for r in revisions if any(o.uid == daemonset.metadata.uid for o in r.metadata.owner_references)]
-        newest = max(own, key=lambda revision: revision.revision, default=None)
-        return newest.metadata.labels.get(REVISION, "") if newest else ""
-
-    async def _look(self, daemonset: DaemonSet, spec: PolicySpec, revision: str) -> list[NodeView]:
-        """Pods and states straight from the API server: a copy may lag, and a node would be taken for a healthy one."""
-        wanted = Wanted(
-            revision=revision,
-            publishes=publishes(daemonset, self._world.settings.image),
-            hands_out=spec.device_plugin.on,
-        )
-        toolkits, validators, states = await asyncio.gather(
-            self._pods(daemonset),
-            self._pods(self._world.daemonsets.get(VALIDATOR.daemonset, daemonset.namespace)),
-            self._states(),
-        )
-        return [
-            view(node, toolkits[node.name], validators[node.name], states.get(node.name), wanted)
-            for node in self._targets(daemonset)
-        ]
-
-    async def _states(self) -> dict[str, GPUNodeState]:
-        try:
-            return {state.name: state for state in await self._world.api.list(GPUNODESTATES)}
-        except NotFound:
-            return {}  # the definition is not installed: no toolkit can say anything
-
-    def _targets(self, daemonset: DaemonSet) -> Iterable[Node]:
-        seated = [seat.node for seat in seats(daemonset, self._world.nodes) if seat.standing == "wanted"]
-        return [node for name in sorted(seated) if (node := self._world.nodes.get(name))]
-
-    async def _pods(self, daemonset: DaemonSet | None) -> dict[str, list[Pod]]:
-        found: dict[str, list[Pod]] = defaultdict(list)
-        if daemonset is not None:
-            for pod in await self._world.api.list(PODS, daemonset.namespace, label_selector=_selector(daemonset)):
-                found[node_of(pod)].append(pod)
-        return found
 
     async def _do(self, policy: ClusterPolicy, step: Step, revision: str, found: Report) -> None:
         """Delete the pod that the step names, and no other one of its name."""
@@ -183,7 +133,3 @@ def _said(condition: Condition, found: Report) -> Condition:
 def _is_everywhere(daemonset: DaemonSet) -> bool:
     status = daemonset.status
     return min(status.updated_number_scheduled, status.number_available) >= status.desired_number_scheduled
-
-
-def _selector(daemonset: DaemonSet) -> str:
-    return ",".join(f"{key}={value}" for key, value in daemonset.spec.selector.match_labels.items())
