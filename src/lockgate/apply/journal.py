@@ -47,7 +47,8 @@ def read_journal(path: Path) -> Journal:
 def write_journal(path: Path, journal: Journal, *, checkpoint: Checkpoint = onward) -> None:
     """Keep the journal, flushed; an empty one leaves no file."""
     if journal == Journal():
-        remove_file(path, checkpoint=checkpoint)
+        if path.exists():  # a read-only file system refuses to remove even what is not there
+            remove_file(path, checkpoint=checkpoint)
     else:
         write_file(path, msgspec.json.encode(journal), mode=0o600, checkpoint=checkpoint)
 

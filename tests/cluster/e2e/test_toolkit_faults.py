@@ -70,6 +70,14 @@ def test_a_full_disk(toolkit: Toolkit) -> None:
     assert ended.published[-1] == (ended.phase, ended.message)
 
 
+def test_a_node_that_is_configured_already_needs_no_writable_folder(toolkit: Toolkit) -> None:
+    assert toolkit.run("configure").phase == CONFIGURED
+    folder = "/usr/local/nvidia"
+    with mounted(toolkit, folder, f"mount --bind {folder} {folder}", f"mount -o remount,ro,bind {folder}"):
+        ended = untouched(toolkit, lambda: toolkit.run("configure"))
+    assert ended.phase == CONFIGURED
+
+
 def test_a_read_only_folder(toolkit: Toolkit) -> None:
     folder = "/etc/containerd"
     with mounted(toolkit, folder, f"mount --bind {folder} {folder}", f"mount -o remount,ro,bind {folder}"):
@@ -82,7 +90,7 @@ def test_a_read_only_folder(toolkit: Toolkit) -> None:
 def meanwhile(toolkit: Toolkit, act: Callable[[], None], **fields: object) -> Ended:
     """A run during which something is done to containerd as soon as the drop-in is written."""
     with ThreadPoolExecutor(1) as pool:
-        run = pool.submit(toolkit.run, "configure", patience=3.0, **fields)
+        run = pool.submit(toolkit.run, "configure", patience=2.0, **fields)
         until = time.monotonic() + 20
         while not (toolkit.node.files / DROP_IN).exists():
             assert time.monotonic() < until, run
@@ -96,7 +104,7 @@ def test_a_containerd_that_somebody_stops_at_that_moment(toolkit: Toolkit) -> No
 
     def stop() -> None:
         toolkit.node.supervisor.stop("containerd")
-        time.sleep(8)  # it has not come back within 3 s, nor with its former files within another 3 s
+        time.sleep(6)  # it has not come back within 2 s, nor with its former files within another 2 s
         seen.append(toolkit.files())
         toolkit.node.supervisor.start("containerd")
 
@@ -104,7 +112,7 @@ def test_a_containerd_that_somebody_stops_at_that_moment(toolkit: Toolkit) -> No
     assert seen == [stock], "the files are the former ones while nobody runs"
     (phase, text), *_, last = ended.published
     assert phase == UNREACHABLE
-    assert "the change was taken back: containerd has not come back within 3 s" in text
+    assert "the change was taken back: containerd has not come back within 2 s" in text
     assert last == (CONFIGURED, "")
 
 
@@ -125,7 +133,7 @@ def test_a_containerd_that_hangs_when_it_is_restarted(toolkit: Toolkit) -> None:
     stock, seen = toolkit.files(), []
 
     def wait_and_thaw() -> None:
-        time.sleep(8)
+        time.sleep(6)
         seen.append(toolkit.files())
         toolkit.node.supervisor.thaw("containerd")
 
@@ -133,7 +141,7 @@ def test_a_containerd_that_hangs_when_it_is_restarted(toolkit: Toolkit) -> None:
     assert seen == [stock], "the files are those that it runs with"
     phase, text = ended.published[0]
     assert phase == UNREACHABLE
-    assert "has not ended within 3 s of SIGHUP" in text
+    assert "has not ended within 2 s of SIGHUP" in text
     assert ended.published[-1] == (CONFIGURED, "")
 
 

@@ -42,7 +42,7 @@ TRAPS: Final = {
         "BinaryName = '/usr/bin/other'\n"
     ),
 }
-POINTS: Final = os.environ.get("LOCKGATE_KILL_POINTS", "3")
+POINTS: Final = os.environ.get("LOCKGATE_KILL_POINTS", "2")
 SEED: Final = int(os.environ.get("LOCKGATE_SEED") or random.randrange(1 << 32))
 
 
@@ -206,5 +206,5 @@ def test_killed_anywhere_no_node_is_lost(cluster: Cluster, trials: list[Trial]) 
         print(
             f"{trial.name}, containerd {trial.toolkit.node.containerd}: killed {sum(counts.values())} times: {counts}"
         )
-        assert sum(counts.values()) >= (200 if POINTS == "all" else 10)
+        assert sum(counts.values()) >= (200 if POINTS == "all" else len(KINDS))
         assert "GPU 0" in cluster.kubectl("exec", f"gpu-{trial.name}", "--", "nvidia-smi", "-L")

@@ -15,7 +15,7 @@ from typing import Final
 import msgspec
 
 from lockgate.agents.toolkit import change
-from lockgate.agents.toolkit.change import CONFIGURED, UNREACHABLE, Node, Outcome
+from lockgate.agents.toolkit.change import CONFIGURED, REFUSED, UNREACHABLE, Node, Outcome
 from lockgate.agents.toolkit.report import cdi_state, runtime_state, spec_directories
 from lockgate.agents.toolkit.settings import Settings
 from lockgate.agents.toolkit.specs import SpecWriter, find_roots, remove_specs
@@ -101,6 +101,8 @@ class Agent:
                 outcome = await change.remove(self.node, checkpoint=self._checkpoint)
             except UnreachableError as error:
                 outcome = Outcome(UNREACHABLE, str(error))
+            except OSError as error:
+                outcome = Outcome(REFUSED, str(error))
             self.outcome = outcome
             _log.info("handlers removed from containerd: %s %s", outcome.phase, outcome.message)
 
@@ -113,6 +115,8 @@ class Agent:
             outcome = await change.configure(self.node, checkpoint=self._checkpoint)
         except UnreachableError as error:
             outcome = Outcome(UNREACHABLE, str(error))
+        except OSError as error:  # a file that cannot be read, a journal that cannot be removed
+            outcome = Outcome(REFUSED, str(error))
         level = logging.INFO if outcome.phase == CONFIGURED else logging.ERROR
         if outcome != self.outcome:
             _log.log(level, "containerd: %s%s", outcome.phase, f": {outcome.message}" if outcome.message else "")
