@@ -1,5 +1,6 @@
 """Which containerd of which distribution a node has, from directories as each distribution leaves them."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,14 @@ def test_rke2_is_told_from_k3s_by_its_files_since_both_have_one_socket(tmp_path:
     place = found(host(tmp_path, **{f"{RKE2}/config.toml": "version = 3\n"}, **units), K3S_SOCKET)
     assert (place.distribution, place.unit) == ("RKE2", "rke2-server.service")
     assert place.config == f"{RKE2}/config.toml"
+
+
+def test_of_k3s_and_rke2_on_one_machine_the_one_that_wrote_its_file_last_runs(tmp_path: Path) -> None:
+    root = host(tmp_path, **{f"{K3S}/config.toml": "version = 3\n", f"{RKE2}/config.toml": "version = 3\n"})
+    os.utime(root / f"{K3S}/config.toml"[1:], (1, 1))
+    assert found(root, K3S_SOCKET).distribution == "RKE2"
+    os.utime(root / f"{RKE2}/config.toml"[1:], (0, 0))
+    assert found(root, K3S_SOCKET).distribution == "K3s"
 
 
 def test_a_file_that_k0s_keeps_is_not_edited(tmp_path: Path) -> None:

@@ -106,10 +106,17 @@ def find_place(host: Path, *, socket: str = "", serves: Callable[[Path], bool] =
     None when no socket of the table is served, or a person's socket is of no distribution.
     """
     root = Root(host)
-    for one in DISTRIBUTIONS:
-        if socket in ("", one.socket) and root.resolve(one.config) and (socket or serves(host / one.socket[1:])):
-            return _place(root, one)
-    return None
+    here = [one for one in DISTRIBUTIONS if socket in ("", one.socket) and root.resolve(one.config)]
+    found = next((one for one in here if socket or serves(host / one.socket[1:])), None)
+    if found is None:
+        return None
+    # K3s and RKE2 have one socket; the one that runs has written its file last.
+    same = [one for one in here if one.socket == found.socket]
+    return _place(root, max(same, key=lambda one: _written(root, one.config)))
+
+
+def _written(root: Root, path: str) -> float:
+    return root.outside(root.resolve(path) or path).stat().st_mtime
 
 
 def _place(root: Root, one: Distribution) -> Place:
