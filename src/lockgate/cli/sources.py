@@ -25,6 +25,11 @@ def add_source_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="read files instead of a cluster: folder, .tgz, .zip, one file, or - for stdin",
     )
+    add_cluster_arguments(parser)
+
+
+def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
+    """kubectl's flags for a cluster, by kubectl's names."""
     cluster = parser.add_argument_group("cluster")
     cluster.add_argument("--context", help="the kubeconfig context to use")
     cluster.add_argument("--kubeconfig", metavar="PATH", help="the kubeconfig file to use")

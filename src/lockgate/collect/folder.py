@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from lockgate.collect.bounds import MAX_LOG, MAX_TEXT, too_large
 from lockgate.collect.decode import lenient_text, objects_of
 from lockgate.collect.errors import InputError
@@ -17,12 +19,26 @@ from lockgate.collect.members import Member, members
 from lockgate.model.facts import API_SECTIONS, BY_PLURAL, Log, Missing, NodeFiles, Snapshot
 
 _PLACE = re.compile(r"^(?:[^/]+/){0,2}?(?P<area>cluster|logs|nodes)/(?P<rest>.+)$")
+# Of a bundle that `collect` wrote: what it could not read, and when it looked.
+_MANIFEST = re.compile(r"^(?:[^/]+/){0,2}manifest\.json$")
 _CLUSTER = re.compile(r"^(?P<plural>[a-z]+)(?:\.[a-z0-9.-]+?)?\.(?:json|ya?ml)$")
 _LOG = re.compile(r"^(?P<namespace>[^/]+)/(?P<pod>[^/]+)/(?P<container>[^/]+?)(?P<previous>\.previous)?\.log$")
 _NODE = re.compile(r"^(?P<node>[^/]+)/(?P<path>.+)$")
 # What else a person or a collector may have put into a node's folder is not read.
 _NODE_PATHS = ("etc/containerd/", "etc/cdi/", "etc/crio/", "var/run/cdi/", "run/cdi/", "proc/", "var/lib/rancher/")
 _COMMAND = re.compile(r"^[A-Za-z0-9._-]+\.(?:txt|json|toml|log)$")
+
+
+class _Gap(msgspec.Struct, frozen=True):
+    """Of a section: that and why it is missing; empty where it is there."""
+
+    missing: str = ""
+    how: str = ""
+
+
+class _Manifest(msgspec.Struct, frozen=True, rename="camel"):
+    taken_at: dt.datetime | None = None
+    sections: dict[str, _Gap] = {}
 
 
 class _Parts:
@@ -32,6 +48,7 @@ class _Parts:
         self.sections: dict[str, list[Any]] = {}
         self.logs: list[Log] = []
         self.nodes: dict[str, tuple[dict[str, str], dict[str, str]]] = {}
+        self.manifest = _Manifest()
 
 
 def from_folder(root: Path) -> Snapshot:
@@ -48,6 +65,8 @@ def from_folder(root: Path) -> Snapshot:
 
 def is_wanted(path: str) -> bool:
     """Whether a path of a folder is one that we read."""
+    if _MANIFEST.match(path):
+        return True
     place = _PLACE.match(path)
     if place is None:
         return False
@@ -68,6 +87,8 @@ def _is_node_file(path: str) -> bool:
 
 
 def _take(parts: _Parts, member: Member) -> None:
+    if _MANIFEST.match(member.path):
+        parts.manifest = _manifest(member.data)
     place = _PLACE.match(member.path)
     if place is None:
         return
@@ -78,6 +99,14 @@ def _take(parts: _Parts, member: Member) -> None:
             _take_log(parts, member, place["rest"])
         case _:
             _take_node_file(parts, member, place["rest"])
+
+
+def _manifest(data: bytes) -> _Manifest:
+    """Another program's manifest, or a broken one, tells nothing."""
+    try:
+        return msgspec.json.decode(data, type=_Manifest)
+    except msgspec.MsgspecError:
+        return _Manifest()
 
 
 def _take_objects(parts: _Parts, member: Member, rest: str) -> None:
@@ -113,7 +142,10 @@ def _take_node_file(parts: _Parts, member: Member, rest: str) -> None:
 def _snapshot(parts: _Parts) -> Snapshot:
     found: dict[str, Any] = {name: tuple(objects) for name, objects in parts.sections.items()}
     for section in API_SECTIONS:
-        absent = Missing(f"no cluster/{section.plural}.json", f"kubectl get {section.plural} -A -o json")
+        gap = parts.manifest.sections.get(section.plural, _Gap())
+        absent = Missing(
+            gap.missing or f"no cluster/{section.plural}.json", gap.how or f"kubectl get {section.plural} -A -o json"
+        )
         found.setdefault(section.section, absent)
     if parts.nodes:
         found["node_files"] = tuple(NodeFiles(n, files, out) for n, (files, out) in sorted(parts.nodes.items()))
@@ -121,7 +153,7 @@ def _snapshot(parts: _Parts) -> Snapshot:
         found["node_files"] = Missing("no nodes/<node>/", "copy /etc/containerd and /etc/cdi of the node there")
     found["logs"] = tuple(parts.logs) if parts.logs else Missing("no logs/", "kubectl logs")
     found["namespace_pods"] = found["pods"]
-    return Snapshot(taken_at=latest_moment(found), **found)
+    return Snapshot(taken_at=parts.manifest.taken_at or latest_moment(found), **found)
 
 
 def latest_moment(sections: dict[str, Any]) -> dt.datetime | None:
