@@ -66,7 +66,7 @@ def _example(rule: LintRule, cases: list[dict[str, Any]]) -> list[str]:
 
 def _subject(case: dict[str, Any], release: str | None) -> Subject:
     files = case["files"]
-    root = _TOP_LEVEL if _TOP_LEVEL in files else ""
+    root = case.get("root", _TOP_LEVEL if _TOP_LEVEL in files else "")
     node = NodeFacts(**case["node"]) if "node" in case else None
     known = Release.parse(release) if release else None
     return Subject(files, root, known, presence=case.get("node_has", {}), node=node)

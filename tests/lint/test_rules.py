@@ -22,7 +22,7 @@ for _family in FAMILIES:  # a family's built-in configuration is a module: impor
 RULES = {rule.id: rule for rule in all_rules()}
 PACKAGE = Path(lockgate.lint.__file__).parent
 KINDS = {"failing", "look-alike", "healthy"}
-KEYS = {"case", "kind", "releases", "files", "node_has", "node", "says", "severity", "fixed", "others"}
+KEYS = {"case", "kind", "releases", "files", "root", "node_has", "node", "says", "severity", "fixed", "others"}
 _FORBIDDEN = ("open", "socket.", "subprocess.", "os.system", "os.exec", "os.posix_spawn", "urllib.")
 _WATCH = {"on": False}  # an audit hook cannot be taken away again, so it asks
 

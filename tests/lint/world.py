@@ -13,7 +13,7 @@ def subject(case: dict[str, Any], release: str | None) -> Subject:
     files = case["files"]
     return Subject(
         files,
-        TOP_LEVEL if TOP_LEVEL in files else "",
+        case.get("root", TOP_LEVEL if TOP_LEVEL in files else ""),
         Release.parse(release) if release else None,
         presence=case.get("node_has", {}),
         node=NodeFacts(**case["node"]) if "node" in case else None,

@@ -32,7 +32,7 @@ def _host_tree(
     if top:
         parent = top.rpartition("/")[0]
         folders = [f"{parent}/{name}" for name in root.names(parent) if name.endswith(".d") and name != "certs.d"]
-        files |= read_files(root.path, top, _release(version, release), folders).entries
+        files |= read_files(root.path, top, _release(version, release), [*folders, *_stock(top)]).entries
     # Links are followed inside of the folder, so that nobody writes through one that leads out of it.
     places = {path: str(root.outside(root.resolve(path) or path)) for path in files}
     return NodeTree(
@@ -43,6 +43,11 @@ def _host_tree(
         host=root.path,
         version=version,
     )
+
+
+def _stock(top: str) -> tuple[str, ...]:
+    """Folders of the stock containerd, looked at besides: a toolkit may have written there by mistake."""
+    return () if top == TOP_LEVELS[0] else ("/etc/containerd", "/etc/containerd/conf.d")
 
 
 def _host_specs(root: Root) -> dict[str, File]:
