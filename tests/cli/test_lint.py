@@ -112,6 +112,22 @@ def test_fix_never_writes_through_a_link_that_leaves_the_folder(tmp_path: Path) 
     assert outside.read_text() == 'disabled_plugins = ["cri"]\n'
 
 
+def test_a_nodes_own_folder_may_have_links_in_it(tmp_path: Path) -> None:
+    folder = tmp_path / "etc/containerd"
+    (folder / "conf.d").mkdir(parents=True)
+    (tmp_path / "srv").mkdir()
+    (tmp_path / "srv/nvidia.toml").write_text(NVIDIA)
+    (folder / "config.toml").write_text(ROOT)
+    (folder / "conf.d/50-nvidia.toml").symlink_to("/srv/nvidia.toml")
+    (folder / "conf.d/99-registry.toml").write_text(REGISTRY)
+    (folder / "containerd-version.txt").write_text("v1.7.24\n")
+    found = lint(folder)
+    assert found.returncode == 3
+    assert f"--> {tmp_path}/srv/nvidia.toml:4" in found.stdout
+    assert lint(folder, "--fix").returncode == 0
+    assert (folder / "conf.d/50-nvidia.toml").is_symlink()
+
+
 def test_a_comment_with_a_reason_suppresses_and_one_without_is_told(trap: Path) -> None:
     place = trap / "conf.d/50-nvidia.toml"
     place.write_text("# lockgate: ignore containerd/dropin-overridden -- being moved this week\n" + NVIDIA)

@@ -72,6 +72,9 @@ def _head(path: Path) -> bytes:
 def _folder(path: Path, release: Release | None) -> list[NodeTree]:
     if any((path / inside.lstrip("/")).is_dir() for inside in (_STANDS_FOR, *CDI_DIRECTORIES)) or _has_top(path):
         return host_trees(path, release, writable=None)
+    stock = _root_of_stock(path)
+    if stock is not None:
+        return host_trees(stock, release, None, TOP_LEVELS[:1])
     inside = dict(_texts(path))
     if "config.toml" in inside:
         files: dict[str, File] = {f"{_STANDS_FOR}/{name}": data for name, data in inside.items()}
@@ -86,6 +89,13 @@ def _folder(path: Path, release: Release | None) -> list[NodeTree]:
     raise InputError(
         f"{path}: holds no config.toml, no etc/containerd/, no CDI specification (*.json, *.yaml) and no nodes/<node>/"
     )
+
+
+def _root_of_stock(path: Path) -> Path | None:
+    """The folder that stands for `/` when a path is its `etc/containerd`: there, links are followed as on the node."""
+    text = str(path) if str(path).endswith(_STANDS_FOR) else str(path.absolute())
+    named = text.endswith(_STANDS_FOR) and (path / "config.toml").is_file()
+    return Path(text.removesuffix(_STANDS_FOR) or "/") if named else None
 
 
 def _has_top(path: Path) -> bool:

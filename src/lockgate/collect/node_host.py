@@ -27,7 +27,7 @@ def host_trees(
 def _host_tree(
     root: Root, top: str, specs: Mapping[str, File], release: Release | None, writable: frozenset[str] | None
 ) -> NodeTree:
-    version = version_in(root.path)
+    version = version_in(root.path, (root.path / top.lstrip("/")).parent)
     files: dict[str, File] = dict(specs)
     if top:
         parent = top.rpartition("/")[0]
