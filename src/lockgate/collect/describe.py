@@ -34,7 +34,7 @@ def looks_described(text: str) -> bool:
 
 def parse_described(name: str, text: str) -> Snapshot:
     """The pod and the events of a description; everything that it does not show is Missing."""
-    fields = dict(_sections(text.replace("\r\n", "\n").strip("\n")))
+    fields = dict(sections(text.replace("\r\n", "\n").strip("\n")))
     if "Containers" not in fields:
         raise InputError(f"{name}: looks like kubectl describe, and is no description of a pod (no Containers)")
     pod = _pod(fields)
@@ -46,7 +46,7 @@ def parse_described(name: str, text: str) -> Snapshot:
     return Snapshot(**found)  # type: ignore[arg-type]
 
 
-def _sections(text: str) -> Iterator[tuple[str, list[str]]]:
+def sections(text: str) -> Iterator[tuple[str, list[str]]]:
     """Each top-level field with its own line's value first and the indented lines below it."""
     key, lines = "", list[str]()
     for line in text.split("\n"):
@@ -61,7 +61,8 @@ def _sections(text: str) -> Iterator[tuple[str, list[str]]]:
         yield key, lines
 
 
-def _first(fields: dict[str, list[str]], key: str) -> str:
+def first(fields: dict[str, list[str]], key: str) -> str:
+    """A field's value on its own line; "" where it is absent or kubectl's word for nothing."""
     value = fields.get(key, [""])[0].strip()
     return "" if value in NONE else value
 
@@ -69,27 +70,27 @@ def _first(fields: dict[str, list[str]], key: str) -> str:
 def _pod(fields: dict[str, list[str]]) -> Pod:
     own, statuses = containers(fields["Containers"])
     init, init_statuses = containers(fields.get("Init Containers", []))
-    kind, _, owner = _first(fields, "Controlled By").partition("/")
+    kind, _, owner = first(fields, "Controlled By").partition("/")
     return Pod(
         metadata=Metadata(
-            name=_first(fields, "Name"),
-            namespace=_first(fields, "Namespace") or "default",
-            labels=dict(_pairs(fields.get("Labels", []))),
+            name=first(fields, "Name"),
+            namespace=first(fields, "Namespace") or "default",
+            labels=dict(pairs(fields.get("Labels", []))),
             owner_references=(OwnerReference(kind=kind, name=owner, controller=True),) if owner else (),
         ),
         spec=PodSpec(
-            node_name=_first(fields, "Node").partition("/")[0],
-            runtime_class_name=_first(fields, "Runtime Class Name") or None,
-            node_selector=dict(_pairs(fields.get("Node-Selectors", []))),
+            node_name=first(fields, "Node").partition("/")[0],
+            runtime_class_name=first(fields, "Runtime Class Name") or None,
+            node_selector=dict(pairs(fields.get("Node-Selectors", []))),
             tolerations=tuple(_tolerations(fields.get("Tolerations", []))),
             containers=own,
             init_containers=init,
             volumes=tuple(_volumes(fields.get("Volumes", []))),
         ),
         status=PodStatus(
-            phase=_first(fields, "Status").partition(" ")[0],
-            reason=_first(fields, "Reason"),
-            message=_first(fields, "Message"),
+            phase=first(fields, "Status").partition(" ")[0],
+            reason=first(fields, "Reason"),
+            message=first(fields, "Message"),
             conditions=tuple(_conditions(fields.get("Conditions", []))),
             container_statuses=statuses,
             init_container_statuses=init_statuses,
@@ -97,7 +98,8 @@ def _pod(fields: dict[str, list[str]]) -> Pod:
     )
 
 
-def _pairs(lines: list[str]) -> Iterator[tuple[str, str]]:
+def pairs(lines: list[str]) -> Iterator[tuple[str, str]]:
+    """The `key=value` of a field's lines."""
     for line in (line.strip() for line in lines):
         key, equals, value = line.partition("=")
         if equals and line not in NONE:

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from lockgate.collect import must_gather
 from lockgate.collect.bounds import MAX_LOG, MAX_TEXT, too_large
 from lockgate.collect.decode import lenient_text, objects_of
 from lockgate.collect.errors import InputError
@@ -53,10 +54,17 @@ class _Parts:
 
 def from_folder(root: Path) -> Snapshot:
     """The facts of a folder or archive; raises InputError where it is none, or a file in it is broken."""
-    parts = _Parts()
-    for member in members(root, is_wanted):
+    parts, flat = _Parts(), list[str]()
+
+    def wanted(path: str) -> bool:
+        flat.extend([path] if must_gather.is_wanted(path) else [])
+        return is_wanted(path)
+
+    for member in members(root, wanted):
         _take(parts, member)
     if not (parts.sections or parts.logs or parts.nodes):
+        if must_gather.is_must_gather(flat):
+            return must_gather.from_must_gather(root)
         raise InputError(
             f"{root}: holds none of cluster/<resource>.json, logs/<namespace>/<pod>/<container>.log, nodes/<node>/..."
         )

@@ -57,7 +57,7 @@ def _node_scope(snapshot: Snapshot, target: Target) -> Scope:
         near = tuple(difflib.get_close_matches(target.name, [n.name for n in nodes], n=3))
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
         raise TargetMissingError(f"{target.text} is not there{hint}", near)
-    here = operands(snapshot.pods, snapshot.daemon_sets).on(node.name)
+    here = operands(snapshot.pods, snapshot.namespace_pods, snapshot.daemon_sets).on(node.name)
     sick = _sick(p.pod for p in here)
     return Scope(target, (*_nodes(snapshot, (node,)), *sick))
 
@@ -92,7 +92,7 @@ def _operand_scope(snapshot: Snapshot, target: Target) -> Scope:
         hint = f"; did you mean {' or '.join(near)}?" if near and target.name not in near else ""
         listed = f" (there is: {', '.join(there)})" if there else " (no operand's DaemonSet is among the facts)"
         raise TargetMissingError(f"{target.text} is not there{hint}{listed}", near)
-    known = operands(snapshot.pods, snapshot.daemon_sets)
+    known = operands(snapshot.pods, snapshot.namespace_pods, snapshot.daemon_sets)
     placed = msgspec.structs.replace(target, name=short_name(sets[0]) or sets[0].name, namespace=sets[0].namespace)
     return Scope(placed, tuple(s for ds in sets for s in _operand(known, ds)))
 
@@ -107,7 +107,7 @@ def _operand(known: Operands, daemon_set: DaemonSet) -> tuple[Subject, ...]:
 
 def _cluster_scope(snapshot: Snapshot, target: Target) -> Scope:
     nodes = _known_nodes(snapshot, target)
-    known = operands(snapshot.pods, snapshot.daemon_sets)
+    known = operands(snapshot.pods, snapshot.namespace_pods, snapshot.daemon_sets)
     gpu_nodes = _nodes(snapshot, (n for n in nodes if has_gpus(n)))
     own = {(p.pod.namespace, p.pod.name) for p in known.pods}
     asking = [p for p in snapshot.known_pods if gpu_asked(p) and (p.namespace, p.name) not in own]

@@ -36,8 +36,9 @@ class Operands:
         return tuple(p.pod for p in self.pods if _owns(daemon_set, p.pod))
 
 
-def operands(pods: Pods | Missing, daemon_sets: DaemonSets | Missing) -> Operands:
-    """What of the cluster belongs to a GPU operator."""
+def operands(pods: Pods | Missing, namespace_pods: Pods | Missing, daemon_sets: DaemonSets | Missing) -> Operands:
+    """What of the cluster belongs to a GPU operator, by all pods or else by those of one namespace."""
+    pods = namespace_pods if isinstance(pods, Missing) else pods
     sets = () if isinstance(daemon_sets, Missing) else tuple(ds for ds in daemon_sets if short_name(ds))
     known = () if isinstance(pods, Missing) else pods
     by_name = {(ds.namespace, ds.name): short_name(ds) for ds in sets}

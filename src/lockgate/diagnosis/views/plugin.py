@@ -58,11 +58,17 @@ class Plugin(msgspec.Struct, frozen=True):
         return self.rows.get(node) or PluginOn(node=node, state=PluginState.UNKNOWN)
 
 
-def plugin(daemon_sets: DaemonSets, nodes: Nodes, pods: Pods | Missing) -> Plugin:
-    """Judge the device plugin on every node."""
+def plugin(daemon_sets: DaemonSets, nodes: Nodes, pods: Pods | Missing, namespace_pods: Pods | Missing) -> Plugin:
+    """Judge the device plugin on every node, by all pods or else by those of its own namespace."""
     own = tuple(ds for ds in daemon_sets if is_plugin(ds))
-    running = None if isinstance(pods, Missing) else _by_owner_and_node(pods, own)
+    near = namespace_pods if isinstance(pods, Missing) and _are_in(namespace_pods, own) else pods
+    running = None if isinstance(near, Missing) else _by_owner_and_node(near, own)
     return Plugin(own, {node.name: _on(node, own, running) for node in nodes})
+
+
+def _are_in(pods: Pods | Missing, own: DaemonSets) -> bool:
+    """Whether pods of a plugin's namespace are known at all."""
+    return not isinstance(pods, Missing) and bool({p.namespace for p in pods} & {ds.namespace for ds in own})
 
 
 def _by_owner_and_node(pods: Pods, own: DaemonSets) -> _Running:

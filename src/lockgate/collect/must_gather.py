@@ -1,0 +1,112 @@
+"""The folder that NVIDIA's `must-gather.sh` leaves (gpu-operator 26.7, hack): what people attach to issues.
+
+It is flat, has no Events list and no nodes as objects, and only the pods of the operator's namespace: nodes are read
+from `describe`, events from the operand pods' descriptions, and what other pods hold stays unknown. Files that the
+script could not fill are there and empty.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from lockgate.collect.bounds import MAX_LOG, MAX_TEXT, too_large
+from lockgate.collect.decode import lenient_text, objects_of
+from lockgate.collect.describe import looks_described, parse_described
+from lockgate.collect.describe_node import parse_nodes
+from lockgate.collect.errors import InputError
+from lockgate.collect.members import members
+from lockgate.model.facts import API_SECTIONS, BY_PLURAL, Log, Missing, Snapshot
+from lockgate.model.objects import Event
+
+_PLACE = re.compile(r"^(?:[^/]+/){0,2}(?P<name>[^/]+)$")
+_KNOWN = re.compile(
+    r"gpu_nodes\.descr|gpu_operand_pods\.yaml|gpu_operator_pod\.(?:yaml|log|previous\.log)|gpu_operand_ds\.yaml"
+    r"|cluster_policy\.(?:yaml|missing)|gpu_operand_pod_.+\.(?:log|descr)|must-gather\.log"
+)
+_MARKS = ("must-gather.log", "gpu_operand_pods.yaml", "gpu_operand_ds.yaml", "gpu_nodes.descr")
+_LINE = re.compile(r"^\[pod/(?P<pod>[^/\]]+)/(?P<container>[^\]]+)\] (?P<text>.*)$")
+_YAML = {
+    "gpu_operand_pods.yaml": "pods",
+    "gpu_operator_pod.yaml": "pods",
+    "gpu_operand_ds.yaml": "daemonsets",
+    "cluster_policy.yaml": "clusterpolicies",
+}
+_REASON = "NVIDIA's must-gather does not hold it"
+
+
+def is_must_gather(names: Iterable[str]) -> bool:
+    """Whether file names are those of a must-gather folder."""
+    places = (_PLACE.match(name) for name in names)
+    return any(place["name"] in _MARKS for place in places if place)
+
+
+def is_wanted(path: str) -> bool:
+    """Whether a file is one that we read."""
+    place = _PLACE.match(path)
+    return place is not None and _KNOWN.fullmatch(place["name"]) is not None
+
+
+def from_must_gather(root: Path) -> Snapshot:
+    """The facts of a must-gather folder, or an archive of one; raises InputError where a file in it is broken."""
+    there = {m.path.rpartition("/")[2]: m.data for m in members(root, is_wanted)}
+    files = {name: data for name, data in there.items() if data.strip()}
+    found: dict[str, Any] = {s.section: Missing(_REASON, f"kubectl get {s.plural} -A -o json") for s in API_SECTIONS}
+    for name, plural in _YAML.items():
+        if name in files:
+            section = BY_PLURAL[plural]
+            objects = tuple(objects_of(name, files[name], section))
+            before = found[section.section]
+            found[section.section] = objects if isinstance(before, Missing) else (*before, *objects)
+    if "gpu_nodes.descr" in files:
+        found["nodes"] = parse_nodes("gpu_nodes.descr", _text("gpu_nodes.descr", files["gpu_nodes.descr"]))
+    # Only the operator's namespace is there: what others hold on the nodes is not known.
+    found["namespace_pods"] = found["pods"]
+    found["pods"] = Missing(f"{_REASON}: only the operator's pods", "kubectl get pods -A -o json")
+    if "cluster_policy.missing" in there:
+        found["cluster_policies"] = ()
+    found["events"] = tuple(_events(files))
+    logs = tuple(_logs(files, found["namespace_pods"]))
+    found["logs"] = logs or Missing(_REASON, "kubectl logs")
+    found["node_files"] = Missing(_REASON, "copy /etc/containerd and /etc/cdi of the node into nodes/<node>/")
+    return Snapshot(**found)
+
+
+def _text(name: str, data: bytes) -> str:
+    if len(data) > MAX_TEXT:
+        raise too_large(name, len(data), MAX_TEXT)
+    return lenient_text(data)
+
+
+def _events(files: dict[str, bytes]) -> Iterator[Event]:
+    """The events that stand below the operand pods' descriptions."""
+    for name, data in sorted(files.items()):
+        if not (name.startswith("gpu_operand_pod_") and name.endswith(".descr")):
+            continue
+        text = _text(name, data)
+        if looks_described(text):
+            try:
+                described = parse_described(name, text)
+            except InputError:
+                continue  # an amount that no quantity is: the pod itself comes from the YAML
+            yield from () if isinstance(described.events, Missing) else described.events
+
+
+def _logs(files: dict[str, bytes], pods: Any) -> Iterator[Log]:
+    """One log a container, out of files that hold those of all containers of a pod, each line with its place."""
+    namespaces = {} if isinstance(pods, Missing) else {pod.name: pod.namespace for pod in pods}
+    for name, data in sorted(files.items()):
+        if not (name.startswith("gpu_oper") and name.endswith(".log")):
+            continue
+        lines: dict[tuple[str, str], list[str]] = {}
+        for line in lenient_text(data[-MAX_LOG:]).splitlines():
+            if place := _LINE.match(line):
+                lines.setdefault((place["pod"], place["container"]), []).append(_untimed(place["text"]))
+        for (pod, container), texts in lines.items():
+            yield Log(namespaces.get(pod, ""), pod, container, "\n".join(texts), name.endswith(".previous.log"))
+
+
+def _untimed(text: str) -> str:
+    """Without the moment that `--timestamps` puts before a line."""
+    moment, _, rest = text.partition(" ")
+    return rest if re.fullmatch(r"\d{4}-\d\d-\d\dT\S+", moment) else text

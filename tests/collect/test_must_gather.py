@@ -1,0 +1,103 @@
+"""NVIDIA's must-gather folder as input: its texts were written by a real kubectl 1.37 from two recorded clusters."""
+
+import io
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from lockgate.collect.errors import InputError
+from lockgate.collect.offline import from_path
+from lockgate.diagnosis.engine import diagnose
+from lockgate.diagnosis.target import parse_target
+from lockgate.model.facts import Missing, Nodes, Snapshot
+from lockgate.model.finding import Verdict
+from lockgate.rules import all_rules
+
+HERE = Path(__file__).parent
+BUNDLES = HERE.parent / "bundles"
+
+
+def read(path: Path) -> Snapshot:
+    return from_path(str(path), io.BytesIO())
+
+
+def nodes_of(snapshot: Snapshot) -> Nodes:
+    assert not isinstance(snapshot.nodes, Missing)
+    return snapshot.nodes
+
+
+@pytest.mark.parametrize("name", ["unhealthy", "taint"])
+def test_described_nodes_are_the_nodes_as_objects(name: str) -> None:
+    described = nodes_of(read(HERE / f"must_gather/{name}.tgz"))
+    objects = nodes_of(read(BUNDLES / f"{name}.tgz"))
+    assert [n.name for n in described] == [n.name for n in objects]
+    for told, real in zip(described, objects, strict=True):
+        assert told.metadata.labels == real.metadata.labels
+        assert told.status.capacity == real.status.capacity
+        assert told.status.allocatable == real.status.allocatable
+        assert told.spec == real.spec
+        assert told.status.node_info.kubelet_version == real.status.node_info.kubelet_version
+        assert [(c.type, c.status, c.reason) for c in told.status.conditions] == [
+            (c.type, c.status, c.reason) for c in real.status.conditions
+        ]
+
+
+@pytest.mark.parametrize(
+    ("name", "ask", "causes"),
+    [
+        ("unhealthy", "", ["devices/unhealthy"]),
+        ("unhealthy", "node/gpu-a", ["devices/unhealthy"]),
+        ("unhealthy", "operand/device-plugin", []),
+        ("taint", "", ["operands/left-out"]),
+        ("taint", "operand/container-toolkit", ["operands/left-out"]),
+    ],
+)
+def test_why_answers_from_it(name: str, ask: str, causes: list[str]) -> None:
+    answer = diagnose(read(HERE / f"must_gather/{name}.tgz"), parse_target(ask), all_rules())
+    assert [f.id for f in answer.findings if not f.follows] == causes
+
+
+def test_what_it_does_not_hold_is_not_known() -> None:
+    snapshot = read(HERE / "must_gather/unhealthy.tgz")
+    assert isinstance(snapshot.pods, Missing)
+    assert "only the operator's pods" in snapshot.pods.reason
+    assert isinstance(snapshot.runtime_classes, Missing)
+
+
+def test_logs_are_told_apart_by_container_and_lose_their_moments() -> None:
+    logs = read(HERE / "must_gather/unhealthy.tgz").logs
+    assert not isinstance(logs, Missing)
+    assert {log.namespace for log in logs} == {"gpu-operator"}
+    assert {log.container for log in logs} >= {"nvidia-device-plugin"}
+    assert not [log for log in logs if log.text.startswith("2026-11-29T22:00:00.000000000Z")]
+
+
+def unpacked(folder: Path, name: str = "unhealthy") -> Path:
+    with tarfile.open(HERE / f"must_gather/{name}.tgz") as tar:
+        tar.extractall(folder, filter="data")
+    return next(folder.iterdir())
+
+
+def test_an_unpacked_folder_is_read_as_well_and_empty_files_are_not_known(tmp_path: Path) -> None:
+    folder = unpacked(tmp_path)
+    (folder / "gpu_operand_ds.yaml").write_text("")
+    snapshot = read(folder)
+    assert isinstance(snapshot.daemon_sets, Missing)
+    assert len(nodes_of(snapshot)) == 3
+    answer = diagnose(snapshot, parse_target("node/gpu-a"), all_rules())
+    assert (answer.verdict, answer.exit_code) == (Verdict.BROKEN, 3)
+
+
+def test_a_policy_that_is_marked_missing_is_known_to_be_missing(tmp_path: Path) -> None:
+    folder = unpacked(tmp_path)
+    (folder / "cluster_policy.yaml").unlink()
+    (folder / "cluster_policy.missing").write_text("")
+    assert read(folder).cluster_policies == ()
+
+
+def test_a_broken_file_in_it_is_named(tmp_path: Path) -> None:
+    folder = unpacked(tmp_path)
+    (folder / "gpu_operand_pods.yaml").write_text("apiVersion: [")
+    with pytest.raises(InputError, match=r"gpu_operand_pods\.yaml"):
+        read(folder)
