@@ -233,6 +233,16 @@ def test_warnings_alone_are_exit_4_and_so_is_an_unknown_release(trap: Path) -> N
     assert "not checked: the containerd release is not known; to know it: give --release" in unknown.stdout
 
 
+def test_a_file_cannot_speak_to_the_terminal(tmp_path: Path) -> None:
+    name = '"\\u001b[31mred"'
+    (tmp_path / "config.toml").write_text(f'version = 2\n[{CRI}.containerd.runtimes.{name}]\nruntime_type = ""\n')
+    (tmp_path / "x\x1b.toml").touch()
+    answer = lint(tmp_path / "config.toml", "--release", "2.1.9")
+    assert answer.returncode == 3
+    assert "?[31mred" in answer.stdout
+    assert "\x1b" not in answer.stdout
+
+
 def test_bad_input_is_one_line_and_exit_2(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     for arguments, words in (

@@ -71,16 +71,16 @@ def _under(under: str, note: str, gutter: str, paint: Paint, colour: str) -> Ite
     """The marks with the note behind them, or below where it does not fit."""
     bar = paint("dim", f"{gutter}|")
     if len(gutter) + 2 + len(under) + 1 + len(note) <= WIDTH:
-        yield f"{bar} {paint(colour, f'{under} {note}'.rstrip())}"
+        yield f"{bar} {paint(colour, f'{under} {_printable(note)}'.rstrip())}"
         return
     yield f"{bar} {paint(colour, under)}"
-    for part in textwrap.wrap(note, WIDTH - len(gutter) - 3, break_on_hyphens=False):
+    for part in textwrap.wrap(_printable(note), WIDTH - len(gutter) - 3, break_on_hyphens=False):
         yield f"{bar} {paint(colour, part)}"
 
 
 def _window(line: Line, room: int) -> tuple[str, int, int]:
     """The part of a line that fits and holds the mark, where the mark starts in it, and how long it is."""
-    text = line.text.expandtabs(1).encode("ascii", "replace").decode() if not line.text.isprintable() else line.text
+    text = _printable(line.text.expandtabs(1))
     start, marked = line.column - 1, max(line.end_column - line.column, 1)
     if len(text) <= room:
         return text, start, marked
@@ -107,6 +107,15 @@ def _total(report: LintReport) -> str:
 
 def _wrap(text: str, indent: str, *, first: str = "") -> list[str]:
     lines = textwrap.wrap(
-        " ".join(text.split()), WIDTH, initial_indent=first, subsequent_indent=indent, break_on_hyphens=False
+        _printable(" ".join(text.split())),
+        WIDTH,
+        initial_indent=first,
+        subsequent_indent=indent,
+        break_on_hyphens=False,
     )
     return lines or [first]
+
+
+def _printable(text: str) -> str:
+    """The text without what a terminal would obey: a file may hold anything."""
+    return "".join(char if char.isprintable() else "?" for char in text)
