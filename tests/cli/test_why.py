@@ -92,6 +92,18 @@ def _object_violations(value: dict[str, Any], schema: dict[str, Any], at: str) -
     return found + [v for n, item in value.items() if n in known for v in violations(item, known[n], f"{at}.{n}")]
 
 
+def test_yaml_says_what_json_says_and_markdown_can_be_pasted() -> None:
+    arguments = ("why", "late", "--from", str(BUNDLES / "all-held.tgz"), "-o")
+    report, same, pasted = (run(*arguments, form) for form in ("json", "yaml", "markdown"))
+    ours, theirs = json.loads(report.stdout), yaml.safe_load(same.stdout)
+    assert {k: v for k, v in ours.items() if k != "generatedAt"} == {
+        k: v for k, v in theirs.items() if k != "generatedAt"
+    }
+    assert pasted.stdout.startswith("**BROKEN**: pod/late in default")
+    assert "| node/node-a status.allocatable[nvidia.com/gpu] | 2 |" in pasted.stdout
+    assert {r.returncode for r in (report, same, pasted)} == {3}
+
+
 def test_colours_are_for_terminals_and_no_color_forbids_them() -> None:
     command = f"{sys.executable} -m lockgate.cli.main why late --from {BUNDLES / 'all-held.tgz'}"
 

@@ -23,10 +23,12 @@ VERBS = {
     "lint": "say what is wrong with containerd's files and CDI specifications, and mend it",
     "effective": "print the configuration that containerd really has, and where it comes from",
     "what-if": "think a drain, slices or a new node through; changes nothing",
+    "completion": "print a completion script for bash, zsh or fish",
 }
 _EXAMPLES = """examples:
   {prog} why pod/train -n ml              why does this pod not run?
   {prog} why deploy/infer                 the same for a workload, also where it has no pods
+  {prog} why                              what is wrong in this cluster, worst first
   {prog} why pod/train --from bundle.tgz  the same from files, without a cluster
 """
 

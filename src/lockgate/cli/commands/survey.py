@@ -21,7 +21,9 @@ exit codes: as `why` without a target: 0 nothing wrong, 1 the tool or the cluste
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The form, and where the facts come from."""
-    parser.add_argument("-o", "--output", choices=("text", "json"), default="text", help="text (default) or json")
+    parser.add_argument(
+        "-o", "--output", choices=("text", "json", "yaml"), default="text", help="text (default), json or yaml"
+    )
     add_source_arguments(parser)
 
 
@@ -37,7 +39,12 @@ def run(options: argparse.Namespace) -> int:
         return complain(str(error), error.code)
     except UnreadableError as error:
         return complain(str(error), 1 if options.source is None else 2)
-    sys.stdout.write(as_json(seen) if options.output == "json" else as_text(seen))
+    if options.output == "yaml":
+        from lockgate.cli.render.yaml import as_yaml
+
+        sys.stdout.write(as_yaml(as_json(seen)))
+    else:
+        sys.stdout.write(as_json(seen) if options.output == "json" else as_text(seen))
     return int(seen.diagnosis.exit_code)
 
 

@@ -47,7 +47,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="read files instead of a cluster: folder, .tgz, .zip, one file, or - for stdin",
     )
-    parser.add_argument("-o", "--output", choices=("text", "json"), default="text", help="text (default) or json")
+    parser.add_argument(
+        "-o",
+        "--output",
+        choices=("text", "json", "yaml", "markdown"),
+        default="text",
+        help="text (default), json, yaml or markdown",
+    )
     parser.add_argument("--no-color", action="store_true", help="plain text; so does the environment variable NO_COLOR")
     cluster = parser.add_argument_group("cluster")
     cluster.add_argument("--context", help="the kubeconfig context to use")
@@ -129,10 +135,20 @@ def _live(options: argparse.Namespace, target: "Target") -> "Snapshot":
 
 
 def _render(diagnosis: "Diagnosis", options: argparse.Namespace) -> None:
-    if options.output == "json":
+    if options.output in ("json", "yaml"):
         from lockgate.cli.render.json import render_json
 
-        sys.stdout.write(render_json(diagnosis))
+        report = render_json(diagnosis)
+        if options.output == "yaml":
+            from lockgate.cli.render.yaml import as_yaml
+
+            report = as_yaml(report)
+        sys.stdout.write(report)
+        return
+    if options.output == "markdown":
+        from lockgate.cli.render.markdown import render_markdown
+
+        sys.stdout.write(render_markdown(diagnosis))
         return
     from lockgate.cli.render.text import print_text
 

@@ -1,0 +1,72 @@
+"""A diagnosis as Markdown, to be pasted into an issue."""
+
+from collections.abc import Iterator
+
+from lockgate.model.finding import Diagnosis, Evidence, Finding, Remedy
+
+
+def render_markdown(diagnosis: Diagnosis) -> str:
+    """Verdict, causes with their evidence, what is ruled out and open, and what to do."""
+    return "\n".join(_lines(diagnosis)).rstrip() + "\n"
+
+
+def _lines(diagnosis: Diagnosis) -> Iterator[str]:
+    yield f"**{diagnosis.verdict.value.upper()}**: {_plain(diagnosis.headline)}"
+    yield ""
+    for finding in diagnosis.findings:
+        yield from _finding(finding)
+    if diagnosis.ruled_out:
+        yield from ("### Ruled out", "")
+        yield from (f"- `{item.id}`: {_plain(item.reason)}" for item in diagnosis.ruled_out)
+        yield ""
+    if diagnosis.not_checked:
+        yield from ("### Not checked", "")
+        for item in diagnosis.not_checked:
+            how = f" To know it: `{item.how}`" if item.how else ""
+            yield f"- `{item.id}`: {_plain(item.reason)}.{how}"
+        yield ""
+    remedies = list(dict.fromkeys(r for f in diagnosis.findings if not f.follows for r in f.remedy))
+    if remedies:
+        yield from ("### Next", "")
+        for remedy in remedies:
+            yield from _remedy(remedy)
+
+
+def _finding(finding: Finding) -> Iterator[str]:
+    codes = f" ({', '.join(finding.codes)})" if finding.codes else ""
+    under = f", follows from `{finding.follows}`" if finding.follows else ""
+    yield f"### {_plain(finding.title)}"
+    yield ""
+    yield f"`{finding.id}`{codes}, {finding.severity.value}{under}. {_plain(finding.summary)}"
+    yield ""
+    if finding.affects:
+        yield f"Affected: {', '.join(f'`{name}`' for name in finding.affects)}"
+        yield ""
+    if finding.evidence:
+        yield "| where | seen | note |"
+        yield "| --- | --- | --- |"
+        yield from (_row(seen) for seen in finding.evidence)
+        yield ""
+
+
+def _row(seen: Evidence) -> str:
+    place = seen.file or seen.object or seen.command
+    line = f":{seen.line}" if seen.line else ""
+    where = f"{place}{line} {seen.field}".strip()
+    said = " ".join(part for part in (seen.value, f'"{seen.verbatim}"' if seen.verbatim else "") if part)
+    return f"| {_cell(where)} | {_cell(said)} | {_cell(seen.note)} |"
+
+
+def _remedy(remedy: Remedy) -> Iterator[str]:
+    yield f"- {_plain(remedy.text)}"
+    if remedy.command:
+        yield from ("", "  ```", f"  {remedy.command}", "  ```", "")
+
+
+def _plain(text: str) -> str:
+    """A text on one line; what Markdown would take for markup keeps its looks."""
+    return " ".join(text.split()).replace("<", "&lt;").replace("*", "\\*")
+
+
+def _cell(text: str) -> str:
+    return _plain(text).replace("|", "\\|")
