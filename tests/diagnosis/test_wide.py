@@ -88,3 +88,17 @@ def test_a_trap_that_waits_for_a_restart_is_seen_on_its_node() -> None:
     answer = diagnose(bundle, parse_target("node/gpu-b"), RULES)
     assert [(f.id, f.severity) for f in answer.findings] == [("containerd/dropin-overridden", Severity.WARNING)]
     assert "the next restart of containerd takes it away" in answer.findings[0].summary
+
+
+def test_waiting_pods_of_one_kind_speak_for_each_other_and_each_is_named() -> None:
+    pods = {f"ml/w{n}": {} for n in range(300)} | {"ml/a": {"like": "running", "spec": {"nodeName": "gpu-a"}}}
+    pods["ml/b"] = {"like": "running", "spec": {"nodeName": "gpu-a"}}
+    (finding,) = why("", nodes={"gpu-a": READY}, pods=pods).findings
+    assert finding.id == "scheduling/all-held"
+    assert set(finding.affects) == {f"ml/w{n}" for n in range(300)}
+
+
+def test_pods_that_were_not_looked_at_are_counted() -> None:
+    pods = {f"ml/w{n}": {"spec": {"nodeSelector": {"wish": str(n)}}} for n in range(60)}
+    answer = why("", nodes={"gpu-a": READY}, pods=pods)
+    assert "10 more pods that are not well were not looked at" in answer.not_checked[-1].reason

@@ -15,7 +15,7 @@ from lockgate.diagnosis.subject import Facts, Subject
 from lockgate.diagnosis.target import CLUSTER, WIDE, Target
 from lockgate.diagnosis.verdict import conclude
 from lockgate.model.facts import Missing, Snapshot
-from lockgate.model.finding import Diagnosis, Finding, NotChecked, RuledOut, Severity, TargetRef
+from lockgate.model.finding import Diagnosis, Finding, NotChecked, RuledOut, TargetRef
 
 # Objects of which many may have the same fault at once.
 _MANY = ("pod", "node", "daemonset")
@@ -42,7 +42,7 @@ def diagnose(snapshot: Snapshot, target: Target, rules: Iterable[Rule]) -> Diagn
     answers = [ask(snapshot, subject, rules, shared, _called(target, subject)) for subject in about]
     reach = {f: n for a in answers for f, n in a.reach.items()}
     findings = in_order(_merged(answers), rules, reach)
-    not_checked = _distinct(n for a in answers for n in a.not_checked)
+    not_checked = (*_distinct(n for a in answers for n in a.not_checked), *_unseen(found.unseen))
     verdict, headline = conclude(found, findings, not_checked)
     return Diagnosis(
         target=TargetRef(found.target.kind, found.target.name, found.target.namespace),
@@ -61,7 +61,7 @@ def ask(
     subject: Subject,
     rules: Iterable[Rule],
     shared: dict[str, Any] | None = None,
-    affected: str = "",
+    affected: tuple[str, ...] = (),
 ) -> Answers:
     """Every rule's word about one subject, which its findings call `affected`.
 
@@ -93,7 +93,7 @@ def outcome(rule: Rule, facts: Facts) -> Outcome:
     return rule.check(**arguments)
 
 
-def _finding(rule: Rule, failed: Failed, affected: str) -> Finding:
+def _finding(rule: Rule, failed: Failed, affected: tuple[str, ...]) -> Finding:
     return Finding(
         id=rule.id,
         codes=failed.codes or rule.codes,
@@ -104,22 +104,22 @@ def _finding(rule: Rule, failed: Failed, affected: str) -> Finding:
         evidence=failed.evidence,
         remedy=failed.remedy,
         gpu=rule.gpu,
-        affects=(affected,) if affected else (),
+        affects=affected,
     )
 
 
-def _called(target: Target, subject: Subject) -> str:
-    """How a subject is named beside others that have the same fault; "" where it is the very thing asked about."""
+def _called(target: Target, subject: Subject) -> tuple[str, ...]:
+    """What a finding about a subject strikes, beside what has the same fault; empty where that was asked about."""
     if subject.operand is not None:
-        return short_name(subject.operand) or subject.operand.name
+        return (short_name(subject.operand) or subject.operand.name,)
     if subject.node is not None:
-        return subject.node.name
-    if subject.stage is Stage.CLUSTER:
-        return ""
+        return (subject.node.name,)
+    named = subject.pod or subject.workload
+    if subject.stage is Stage.CLUSTER or named is None:
+        return ()
     if target.kind in WIDE:
-        named = subject.pod or subject.workload
-        return f"{named.namespace}/{named.name}" if named else ""
-    return subject.pod.name if subject.pod and subject.workload else ""
+        return (f"{named.namespace}/{named.name}", *subject.alike)
+    return (subject.pod.name,) if subject.pod and subject.workload else ()
 
 
 def _merged(answers: list[Answers]) -> list[Finding]:
@@ -129,24 +129,13 @@ def _merged(answers: list[Answers]) -> list[Finding]:
         key = _cause(finding)
         earlier = by_cause.get(key)
         by_cause[key] = finding if earlier is None else _joined(earlier, finding)
-    return _told_once(list(by_cause.values()))
+    return list(by_cause.values())
 
 
 def _cause(finding: Finding) -> tuple[str, ...]:
     """What makes two findings the same; nodes with the same fault are told together, whatever their names."""
-    kind = finding.about.partition("/")[0]
+    kind = finding.about.partition("/")[0].replace("nodes", "node")
     return (finding.id, kind, *finding.codes) if kind in _MANY else (finding.id, finding.about)
-
-
-def _told_once(findings: list[Finding]) -> list[Finding]:
-    """Without what a node says of itself where a pod's finding of the same rule has named the node already."""
-    pods = [f for f in findings if f.severity is Severity.BLOCKER and f.about == "nodes"]
-    told = {(f.id, e.object.removeprefix("node/")) for f in pods for e in f.evidence if e.object.startswith("node/")}
-
-    def is_new(finding: Finding) -> bool:
-        return finding in pods or not finding.affects or any((finding.id, name) not in told for name in finding.affects)
-
-    return [f for f in findings if is_new(f)]
 
 
 def _joined(earlier: Finding, later: Finding) -> Finding:
@@ -155,6 +144,13 @@ def _joined(earlier: Finding, later: Finding) -> Finding:
     evidence = (*earlier.evidence, *later.evidence) if room else earlier.evidence
     worse = later if later.severity.rank > earlier.severity.rank else earlier
     return msgspec.structs.replace(worse, affects=affects, evidence=tuple(dict.fromkeys(evidence)))
+
+
+def _unseen(count: int) -> tuple[NotChecked, ...]:
+    if not count:
+        return ()
+    reason = f"{count} more pods that are not well were not looked at; ask about one of them, or mend these first"
+    return (NotChecked("cluster", reason, "kubectl gpu why pod/NAME -n NAMESPACE", decides=False),)
 
 
 def _distinct(items: Iterable[NotChecked]) -> tuple[NotChecked, ...]:

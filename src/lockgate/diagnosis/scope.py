@@ -20,8 +20,14 @@ from lockgate.model.facts import Missing, Nodes, Pods, Snapshot
 from lockgate.model.objects import DaemonSet, Node, Pod, Workload
 from lockgate.scheduling.node_fit import pods_by_node
 
-# So many sick pods are looked at one by one; the verdict says how many were left out.
-MOST_PODS = 200
+# So many kinds of sick pods are looked at; the answer says how many pods were left out.
+MOST_PODS = 50
+# Labels that tell the pods of one controller apart.
+_OF_ONE_POD = (
+    "apps.kubernetes.io/pod-index",
+    "statefulset.kubernetes.io/pod-name",
+    "batch.kubernetes.io/job-completion-index",
+)
 _OWNING = ("deployments", "replica_sets", "stateful_sets", "jobs")
 
 
@@ -111,9 +117,10 @@ def _cluster_scope(snapshot: Snapshot, target: Target) -> Scope:
     gpu_nodes = _nodes(snapshot, (n for n in nodes if has_gpus(n)))
     own = {(p.pod.namespace, p.pod.name) for p in known.pods}
     asking = [p for p in snapshot.known_pods if gpu_asked(p) and (p.namespace, p.name) not in own]
-    sick = [s for ds in known.daemon_sets for s in _operand(known, ds)] + list(_sick(asking))
-    about = (_whole(snapshot, nodes), *gpu_nodes, *sick[:MOST_PODS], *_lacking(snapshot))
-    return Scope(target, about, max(len(sick) - MOST_PODS, 0))
+    own_sick = tuple(s for ds in known.daemon_sets for s in _operand(known, ds))
+    kinds = _by_kind(_sick(asking))
+    about = (_whole(snapshot, nodes), *gpu_nodes, *own_sick, *kinds[:MOST_PODS], *_lacking(snapshot))
+    return Scope(target, about, sum(1 + len(s.alike) for s in kinds[MOST_PODS:]))
 
 
 def _whole(snapshot: Snapshot, nodes: Nodes) -> Subject:
@@ -124,6 +131,26 @@ def _whole(snapshot: Snapshot, nodes: Nodes) -> Subject:
 def _sick(pods: Iterable[Pod]) -> tuple[Subject, ...]:
     about = (Subject(stage=stage_of(pod), pod=pod) for pod in pods)
     return tuple(s for s in about if not s.well and s.stage is not Stage.TERMINATING)
+
+
+def _by_kind(sick: Iterable[Subject]) -> tuple[Subject, ...]:
+    """One subject for all waiting pods of one namespace, spec and labels: a Job's thousand pods wait for one reason."""
+    first: dict[object, Subject] = {}
+    alike: dict[object, list[str]] = {}
+    for subject in sick:
+        key = _kind(subject)
+        if first.setdefault(key, subject) is not subject and subject.pod is not None:
+            alike.setdefault(key, []).append(f"{subject.pod.namespace}/{subject.pod.name}")
+    return tuple(msgspec.structs.replace(s, alike=tuple(alike.get(key, ()))) for key, s in first.items())
+
+
+def _kind(subject: Subject) -> object:
+    pod = subject.pod
+    if pod is None or subject.stage is not Stage.SCHEDULING:
+        return id(subject)
+    labels = {k: v for k, v in pod.metadata.labels.items() if k not in _OF_ONE_POD}
+    claims = tuple(v.name for v in pod.spec.volumes if v.ephemeral)
+    return pod.namespace, pod.name if claims else "", msgspec.json.encode((pod.spec, labels), order="deterministic")
 
 
 def _lacking(snapshot: Snapshot) -> tuple[Subject, ...]:

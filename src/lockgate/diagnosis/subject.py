@@ -22,6 +22,7 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     """What a rule is asked about, and at which stage it is; `pod` is None where the workload lacks one.
 
     At the stages of a node and of the cluster `pod` is a probe (see `probe`), and `gate` its own gate 1.
+    `alike` names pods that are like this one in everything a rule reads, so that it speaks for them.
     """
 
     stage: Stage
@@ -31,6 +32,7 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     node: Node | None = None
     operand: DaemonSet | None = None
     gate: GateOne | None = None
+    alike: tuple[str, ...] = ()
 
     @property
     def asks_gpu(self) -> bool:
