@@ -1,6 +1,7 @@
 """NVIDIA's must-gather folder as input: its texts were written by a real kubectl 1.37 from two recorded clusters."""
 
 import io
+import random
 import tarfile
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from lockgate.collect.errors import InputError
 from lockgate.collect.offline import from_path
 from lockgate.diagnosis.engine import diagnose
-from lockgate.diagnosis.target import parse_target
+from lockgate.diagnosis.target import TargetMissingError, parse_target
 from lockgate.model.facts import Missing, Nodes, Snapshot
 from lockgate.model.finding import Verdict
 from lockgate.rules import all_rules
@@ -101,3 +102,32 @@ def test_a_broken_file_in_it_is_named(tmp_path: Path) -> None:
     (folder / "gpu_operand_pods.yaml").write_text("apiVersion: [")
     with pytest.raises(InputError, match=r"gpu_operand_pods\.yaml"):
         read(folder)
+
+
+def test_damaged_files_end_in_an_answer_or_in_one_clear_line(tmp_path: Path) -> None:
+    folder, chance, rules = unpacked(tmp_path), random.Random(5), all_rules()
+    (folder / "gpu_operand_pods.yaml").unlink()  # large: YAML is damaged enough in the other files
+    whole = {path: path.read_bytes() for path in sorted(folder.iterdir()) if path.stat().st_size}
+    for _ in range(60):
+        path = chance.choice(list(whole))
+        path.write_bytes(damaged(whole[path], chance))
+        try:
+            diagnose(read(folder), parse_target(chance.choice(["", "node/gpu-a", "operand/device-plugin"])), rules)
+        except (InputError, TargetMissingError) as error:
+            assert "\n" not in str(error)
+        path.write_bytes(whole[path])
+
+
+def damaged(data: bytes, chance: random.Random) -> bytes:
+    """Some bytes changed, taken out or repeated."""
+    found = bytearray(data)
+    for _ in range(chance.randint(1, 30)):
+        at = chance.randrange(len(found)) if found else 0
+        match chance.randrange(3):
+            case 0:
+                found[at : at + 1] = bytes([chance.randrange(256)])
+            case 1:
+                del found[at : at + chance.randint(1, 40)]
+            case _:
+                found[at:at] = found[at : at + chance.randint(1, 60)]
+    return bytes(found)
