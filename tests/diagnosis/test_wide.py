@@ -91,7 +91,9 @@ def test_a_trap_that_waits_for_a_restart_is_seen_on_its_node() -> None:
 
 
 def test_waiting_pods_of_one_kind_speak_for_each_other_and_each_is_named() -> None:
-    pods = {f"ml/w{n}": {} for n in range(300)} | {"ml/a": {"like": "running", "spec": {"nodeName": "gpu-a"}}}
+    pods: dict[str, Any] = {f"ml/w{n}": {} for n in range(300)} | {
+        "ml/a": {"like": "running", "spec": {"nodeName": "gpu-a"}}
+    }
     pods["ml/b"] = {"like": "running", "spec": {"nodeName": "gpu-a"}}
     (finding,) = why("", nodes={"gpu-a": READY}, pods=pods).findings
     assert finding.id == "scheduling/all-held"
