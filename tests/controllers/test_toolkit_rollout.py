@@ -14,7 +14,6 @@ VALIDATOR = "nvidia-operator-validator"
 PODS = "/api/v1/namespaces/gpu-operator/pods"
 REVISIONS = "/apis/apps/v1/namespaces/gpu-operator/controllerrevisions"
 STATES = "/apis/lockgate.dev/v1alpha1/gpunodestates"
-NOTE = "lockgate.dev/toolkit-rollout-excused"
 NODES = ("gpu-a", "gpu-b", "gpu-c")
 READY = [{"type": "Ready", "status": "True"}]
 
@@ -171,18 +170,20 @@ def test_a_change_stops_at_the_first_failure_and_another_operator_goes_on_when_i
     run(first, second)
 
 
-def test_a_node_without_gpus_is_noted_before_its_turn_which_is_the_last() -> None:
+def test_a_node_without_gpus_keeps_its_toolkit_until_it_has_some_and_the_condition_says_so() -> None:
     async def body(player: Player) -> None:
         await installed(player)
         node = player.cluster.objects["/api/v1/nodes/gpu-a"]
         player.cluster.put("/api/v1/nodes/gpu-a", {**node, "status": {"conditions": READY}})
-        await until(lambda: "nvidia.com/gpu.deploy.device-plugin" in node["metadata"]["labels"])
         change(player, "new")
-        await until(lambda: player.deletions() == ["gpu-b", "gpu-c", "gpu-a"], 15)
-        note = player.cluster.objects["/api/v1/nodes/gpu-a"]["metadata"]["annotations"][NOTE]
-        assert note.endswith(" devices: it has no allocatable GPU (nvidia.com/gpu or MIG devices)")
-        await until(lambda: "gpu-a was failing before its turn" in toolkit(player).get("message", ""))
-        assert toolkit(player)["status"] == "True"
+        await until(lambda: player.deletions() == ["gpu-b", "gpu-c"], 15)
+        held = "gpu-a keeps the old one until it is mended: it has no allocatable GPU"
+        await until(lambda: held in toolkit(player).get("message", ""))
+        assert toolkit(player)["status"] == "False"
+        mended = player.cluster.objects["/api/v1/nodes/gpu-a"]
+        player.cluster.put("/api/v1/nodes/gpu-a", {**mended, "status": node["status"]})
+        await until(lambda: toolkit(player).get("reason") == "Running", 15)
+        assert player.deletions() == ["gpu-b", "gpu-c", "gpu-a"]
 
     run(body)
 

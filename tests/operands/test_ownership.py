@@ -45,7 +45,7 @@ def test_labels_outside_nvidias_domain_stay() -> None:
     assert removal_patch(node({label: "true"}, lockgate_discovery=[label])) == {}
 
 
-@pytest.mark.parametrize("key", ["nvidia.com/gpu-driver-upgrade-enabled", "lockgate.dev/toolkit-rollout-excused"])
+@pytest.mark.parametrize("key", ["nvidia.com/gpu-driver-upgrade-enabled", "lockgate.dev/something"])
 def test_annotations_go_as_well(key: str) -> None:
     fields = {"manager": "lockgate-operator", "fieldsV1": {"f:metadata": {"f:annotations": {".": {}, f"f:{key}": {}}}}}
     found = {"metadata": {"name": "a", "annotations": {key: "true"}, "managedFields": [fields]}}

@@ -7,7 +7,6 @@ configures, and the validator passes only where everything works. It counts what
 import datetime as dt
 from dataclasses import dataclass, field
 
-from lockgate.rollout.excuse import parse_excuse, render_excuse
 from lockgate.rollout.plan import next_steps
 from lockgate.rollout.values import NodeView, Outcome, Ref, Restart, Step, Verdict
 
@@ -27,7 +26,6 @@ class Machine:
     refuses: bool = False
     dead: bool = False
     down: bool = False
-    note: str = ""
     since: dt.datetime = START
     pods: int = 1  # pods of the toolkit that it has had
     restarts: list[int] = field(default_factory=list)  # the revision wanted at each restart
@@ -65,7 +63,6 @@ class Fleet:
         for step in steps:
             machine = self.machines[step.node]
             if isinstance(step, Restart):
-                machine.note = render_excuse(str(self.wanted), step.excuse) if step.excuse else ""
                 machine.leaving, machine.since = self.slow, self.now
                 machine.restarts.append(self.wanted)
             else:
@@ -77,7 +74,6 @@ class Fleet:
 
     def _view(self, m: Machine) -> NodeView:
         place = "changing" if m.leaving else "updated" if m.revision == self.wanted else "outdated"
-        excused = parse_excuse(m.note, str(self.wanted)) if place != "outdated" else None
         verdicts = (
             Verdict(stage="toolkit", outcome=self._toolkit(m), text="toolkit"),
             Verdict(stage="devices", outcome="failed" if m.dead else "passed", text="no GPUs"),
@@ -91,7 +87,6 @@ class Fleet:
             validator=ref,
             stale=not m.checked and not m.checking,
             verdicts=verdicts,
-            excused=excused or "",
             since=m.since,
             reachable=not m.down,
         )

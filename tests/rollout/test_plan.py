@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from lockgate.rollout.budget import parse_budget
-from lockgate.rollout.excuse import parse_excuse, render_excuse
 from lockgate.rollout.plan import next_steps
 from lockgate.rollout.standing import standing
 from lockgate.rollout.values import PATIENCE, STAGES, NodeView, Ref, Restart, Revalidate, Step, Verdict
@@ -47,7 +46,7 @@ def test_a_node_that_is_not_verified_yet_keeps_its_slot(stage: str) -> None:
 
 def test_a_pod_that_has_left_and_not_come_back_keeps_its_slot() -> None:
     assert restarted(node("a", "changing", toolkit="waiting", pod=None), node("b")) == []
-    assert restarted(node("a", "changing", excused="toolkit"), node("b")) == [], "nothing is asked, but it is not there"
+    assert restarted(node("a", "changing"), node("b")) == [], "whatever is said of it"
 
 
 @pytest.mark.parametrize("stage", STAGES)
@@ -73,24 +72,15 @@ def test_a_node_that_an_older_revision_is_busy_with_counts_against_the_budget() 
     assert restarted(node("a"), busy, node("c"), budget=2) == ["a"]
 
 
-def test_a_node_that_fails_for_reasons_of_its_own_comes_last_and_is_excused_for_them() -> None:
-    assert restarted(node("a", devices="failed"), node("b")) == ["b"]
-    (step,) = steps(node("a", devices="failed"), node("b", "updated"))
-    assert isinstance(step, Restart)
-    assert step.excuse == Verdict(stage="devices", outcome="failed", text="devices!")
+@pytest.mark.parametrize("stage", ["devices", "validation"])
+def test_a_node_that_fails_for_reasons_of_its_own_is_left_alone_and_holds_up_nobody(stage: str) -> None:
+    failing = node("a", **{stage: "failed"})
+    assert restarted(failing, node("b")) == ["b"]
+    assert restarted(failing, node("b", "updated"), budget=10) == []
 
 
-def test_a_failing_toolkit_is_no_excuse_for_the_next_one() -> None:
-    (step,) = steps(node("a", toolkit="failed"))
-    assert isinstance(step, Restart)
-    assert step.excuse is None
-
-
-def test_an_excused_node_may_go_on_failing_with_the_same_but_not_with_its_toolkit() -> None:
-    gone = {"devices": "failed", "validation": "failed", "excused": "devices"}
-    assert restarted(node("a", "updated", **gone), node("b")) == ["b"]
-    assert restarted(node("a", "updated", **gone, toolkit="failed"), node("b")) == []
-    assert restarted(node("a", "updated", excused="validation", devices="failed"), node("b")) == [], "earlier than it"
+def test_a_failing_toolkit_is_replaced_by_the_next_one() -> None:
+    assert restarted(node("a", toolkit="failed", devices="failed")) == ["a"]
 
 
 def test_a_node_that_is_not_ready_keeps_its_turn_and_holds_up_nobody() -> None:
@@ -105,7 +95,6 @@ def test_the_validator_runs_again_after_the_toolkit_and_not_before() -> None:
     assert steps(node("a", "updated", **stale, toolkit="waiting")) == []
     assert steps(node("a", "updated", **stale, devices="failed")) == []
     assert steps(node("a", "changing", **stale, toolkit="waiting")) == []
-    assert steps(node("a", "updated", **stale, excused="devices")) == [], "it could not pass"
 
 
 def test_a_node_is_validated_again_while_another_has_stopped_the_rollout() -> None:
@@ -130,11 +119,3 @@ def test_the_budget_is_a_number_or_a_percentage_rounded_up_and_at_least_one(text
 
 def test_a_budget_that_cannot_be_read_is_the_careful_one() -> None:
     assert [parse_budget(text, 9) for text in ("many", "-3", "%", "1.5")] == [1, 1, 1, 1]
-
-
-def test_an_excuse_counts_for_its_revision_alone() -> None:
-    note = render_excuse("abc", Verdict(stage="devices", outcome="failed", text="no GPU: at all"))
-    assert note == "abc devices: no GPU: at all"
-    assert parse_excuse(note, "abc") == "devices"
-    assert parse_excuse(note, "def") is None
-    assert [parse_excuse(text, "abc") for text in ("", "abc", "abc nonsense: x")] == [None, None, None]

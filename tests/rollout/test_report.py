@@ -48,24 +48,20 @@ def test_a_toolkit_that_fails_is_told_of_even_when_no_node_waits_for_it() -> Non
     assert said(node("b", "updated", devices="failed")).reason == "", "the plugin's and validator's conditions say that"
 
 
-def test_a_node_that_is_away_is_named() -> None:
-    found = said(node("a", "updated"), node("b", toolkit="waiting", reachable=False))
+def test_a_node_that_is_left_alone_is_named_with_what_must_be_mended() -> None:
+    found = said(node("a", "updated"), node("b", toolkit="waiting", reachable=False), node("c", devices="failed"))
     assert found.reason == "RollingOut"
-    assert found.message.endswith("; b not Ready: in turn once it is")
-    assert (found.counts["away"], found.counts["outdated"]) == (1, 0)
+    assert found.message == (
+        "1 of 3 nodes have the new revision and are verified; b keeps the old one until it is mended: toolkit!; "
+        "c keeps the old one until it is mended: devices!"
+    )
+    assert (found.counts["held"], found.counts["outdated"], found.done) == (2, 0, False)
 
 
 def test_where_a_person_deletes_the_pods_it_says_which() -> None:
     found = said(node("a"), node("b", "updated"), by_hand=True)
     assert found.reason == "RolloutOnDelete"
     assert "; a: delete the toolkit's pod" in found.message
-
-
-def test_excused_nodes_are_noted_until_they_have_got_over_it() -> None:
-    found = said(node("a", "updated", excused="devices", devices="failed"))
-    assert (found.done, found.note) == (True, "a was failing before its turn: devices!")
-    assert found.counts["excused"] == 1
-    assert said(node("a", "updated", excused="devices")).note == ""
 
 
 def test_many_nodes_are_counted_not_listed() -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from lockgate.model.node_state import GPUNodeState
 from lockgate.model.objects import DaemonSet, Node, Pod
-from lockgate.rollout.excuse import ANNOTATION
 from lockgate.rollout.toolkit_node import Wanted, publishes, view
 from lockgate.rollout.values import NodeView, Ref, Verdict
 
@@ -173,12 +172,6 @@ def test_nothing_is_asked_of_operands_that_should_not_be_there() -> None:
 def test_a_node_that_is_not_ready_is_not_reachable() -> None:
     found = seen(node={**NODE, "status": {"conditions": [{"type": "Ready", "status": "Unknown"}]}})
     assert (found.reachable, verdicts(found)["toolkit"]) == (False, "waiting")
-
-
-def test_an_excuse_counts_for_the_new_pod_alone() -> None:
-    node = {**NODE, "metadata": {**NODE["metadata"], "annotations": {ANNOTATION: "new devices: no GPUs"}}}
-    assert seen(node=node).excused == "devices"
-    assert seen(toolkit(revision="old"), node=node).excused == "", "its turn is still to come: it is judged anew"
 
 
 def daemonset(image: str = "ours", **container: Any) -> DaemonSet:

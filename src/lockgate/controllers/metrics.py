@@ -33,7 +33,7 @@ class Metrics:
         self.status.set(NO_POLICY)
 
     def note_rollout(self, counts: Mapping[str, int]) -> None:
-        """Nodes by state: verified, excused, changing, failed, outdated, away."""
+        """Nodes by state: verified, changing, failed, outdated, held."""
         for state, nodes in counts.items():
             self.rollout.labels(state=state).set(nodes)
 

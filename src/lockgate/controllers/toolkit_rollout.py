@@ -8,16 +8,14 @@ import msgspec
 
 from lockgate.controllers.metrics import Metrics
 from lockgate.controllers.policy_status import reference
-from lockgate.controllers.settings import MANAGER
 from lockgate.controllers.toolkit_look import look, newest_revision
 from lockgate.controllers.world import World
 from lockgate.kube.errors import Conflict, NotFound
-from lockgate.kube.resources import NODES, PODS
+from lockgate.kube.resources import PODS
 from lockgate.model.objects import ClusterPolicy, Condition, DaemonSet
 from lockgate.model.policy import PolicySpec
 from lockgate.operands import container_toolkit
 from lockgate.rollout.budget import parse_budget
-from lockgate.rollout.excuse import ANNOTATION, render_excuse
 from lockgate.rollout.plan import next_steps
 from lockgate.rollout.report import STATES, Report, report
 from lockgate.rollout.values import Restart, Step
@@ -50,9 +48,9 @@ class ToolkitRollout:
         if daemonset is None or daemonset.status.observed_generation < daemonset.metadata.generation:
             return condition
         if self._done == (daemonset.metadata.uid, daemonset.metadata.generation) and _is_everywhere(daemonset):
-            return self._with_note(condition)
+            return condition
         if self._last and self._is_too_soon(daemonset, *self._last):
-            return self._with_note(_said(condition, self._last[2]))
+            return _said(condition, self._last[2])
         revision = await newest_revision(self._world, daemonset)
         if not revision:
             return condition
@@ -63,10 +61,10 @@ class ToolkitRollout:
         for step in next_steps(observed, parse_budget(asked, len(observed)), now):
             if by_hand and isinstance(step, Restart):
                 continue
-            await self._do(policy, step, revision, found)
+            await self._do(policy, step, found)
         await self._tell(policy, found)
         self._settle(daemonset, found, len(observed))
-        return self._with_note(_said(condition, found))
+        return _said(condition, found)
 
     @staticmethod
     def _is_too_soon(daemonset: DaemonSet, looked: float, generation: int, seen: Report) -> bool:
@@ -74,10 +72,8 @@ class ToolkitRollout:
         nodes = sum(seen.counts.values())
         return generation == daemonset.metadata.generation and time.monotonic() < looked + nodes / NODES_A_SECOND
 
-    async def _do(self, policy: ClusterPolicy, step: Step, revision: str, found: Report) -> None:
+    async def _do(self, policy: ClusterPolicy, step: Step, found: Report) -> None:
         """Delete the pod that the step names, and no other one of its name."""
-        if isinstance(step, Restart):
-            await self._excuse(step, revision)
         namespace = self._world.settings.namespace
         try:
             await self._world.api.delete(PODS, step.pod.name, namespace, uid=step.pod.uid)
@@ -89,15 +85,6 @@ class ToolkitRollout:
             await self._world.events.record(reference(policy), "Normal", "RollingOut", text)
         else:
             log.info("rollout: %s is validated again", step.node)
-
-    async def _excuse(self, step: Restart, revision: str) -> None:
-        """Before the pod goes, note what was failing already; an older note goes."""
-        node = self._world.nodes.get(step.node)
-        noted = node.metadata.annotations.get(ANNOTATION) if node else None
-        value = render_excuse(revision, step.excuse) if step.excuse else None
-        if value != noted:
-            patch = {"metadata": {"annotations": {ANNOTATION: value}}}
-            await self._world.api.patch(NODES, step.node, patch, field_manager=MANAGER)
 
     async def _tell(self, policy: ClusterPolicy, found: Report) -> None:
         """An Event when it stops, and when all is done after there was something to do."""
@@ -117,10 +104,6 @@ class ToolkitRollout:
         pause = max(MOVING if found.reason == "RollingOut" else RESTING, nodes / NODES_A_SECOND)
         self.again = None if found.done else pause
         self._metrics.note_rollout(found.counts)
-
-    def _with_note(self, condition: Condition) -> Condition:
-        note = self._last[2].note if self._last else ""
-        return msgspec.structs.replace(condition, message=f"{condition.message}; {note}") if note else condition
 
 
 def _said(condition: Condition, found: Report) -> Condition:

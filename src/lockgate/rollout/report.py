@@ -6,27 +6,26 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from lockgate.model import names
-from lockgate.rollout.plan import candidates
+from lockgate.rollout.plan import candidates, is_held
 from lockgate.rollout.standing import Standing, standing
 from lockgate.rollout.values import NodeView
 
 Reason = Literal["", "RollingOut", "RolloutStopped", "RolloutOnDelete", "ToolkitFailed"]
-STATES: Final = ("verified", "excused", "changing", "failed", "outdated", "away")
+STATES: Final = ("verified", "changing", "failed", "outdated", "held")
 NAMED: Final = 3
 LEAVE_OUT: Final = f"{names.DEPLOY_PREFIX}container-toolkit=false"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """`reason` is empty when there is nothing to say; then `done` tells whether every node is verified or excused.
+    """`reason` is empty when there is nothing to say; then `done` tells whether every node is verified.
 
-    `note` names nodes that were failing before and still are. `counts`: state (of STATES) -> nodes.
+    `counts`: state (of STATES) -> nodes; held are those whose turn comes once they are mended.
     """
 
     reason: Reason
     message: str
     done: bool
-    note: str
     counts: Mapping[str, int]
 
 
@@ -35,15 +34,14 @@ def report(observed: Sequence[NodeView], now: dt.datetime, *, by_hand: bool = Fa
     stands = [(node, standing(node, now)) for node in observed]
     counts = {state: sum(_state(node, stand) == state for node, stand in stands) for state in STATES}
     reason, message = _said(stands, candidates(observed, now), counts, by_hand)
-    done = counts["verified"] + counts["excused"] == len(observed)
-    return Report(reason=reason, message=message, done=done, note=_note(observed), counts=counts)
+    done = counts["verified"] == len(observed)
+    return Report(reason=reason, message=message, done=done, counts=counts)
 
 
 def _state(node: NodeView, stand: Standing) -> str:
     if node.place == "outdated":
-        return "outdated" if node.reachable else "away"
-    names_ = {"verified": "excused" if node.excused else "verified", "busy": "changing", "failed": "failed"}
-    return names_[stand.state]
+        return "held" if is_held(stand) or not node.reachable else "outdated"
+    return {"verified": "verified", "busy": "changing", "failed": "failed"}[stand.state]
 
 
 def _said(
@@ -51,7 +49,7 @@ def _said(
 ) -> tuple[Reason, str]:
     failed = [(n, s) for n, s in stands if n.place != "outdated" and s.state == "failed"]
     outdated = sorted(n.name for n, _ in stands if n.place == "outdated")
-    progress = f"{counts['verified'] + counts['excused']} of {len(stands)} nodes have the new revision and are verified"
+    progress = f"{counts['verified']} of {len(stands)} nodes have the new revision and are verified"
     if outdated and by_hand:
         text = f"{progress}; {_listed(outdated)}: delete the toolkit's pod (spec.daemonsets.updateStrategy is OnDelete)"
         return "RolloutOnDelete", text
@@ -61,7 +59,7 @@ def _said(
         return "ToolkitFailed", "; ".join(_failure(n, s) for n, s in broken[:NAMED])
     busy = [(n, s) for n, s in stands if n.place != "outdated" and s.state == "busy"]
     if outdated or any(n.stale for n, _ in busy):
-        return "RollingOut", "; ".join([progress, *_doing(busy), *_to_come(waiting, outdated)])
+        return "RollingOut", "; ".join([progress, *_doing(busy), *_to_come(waiting), *_held(stands)])
     return "", ""
 
 
@@ -84,17 +82,15 @@ def _doing(busy: Sequence[tuple[NodeView, Standing]]) -> list[str]:
     return [f"now {node.name}: {stand.text}" for node, stand in busy[:NAMED]]
 
 
-def _to_come(waiting: Sequence[NodeView], outdated: Sequence[str]) -> list[str]:
-    away = sorted(set(outdated) - {node.name for node in waiting})
-    said = [f"next {_listed([node.name for node in waiting])}"] if waiting else []
-    return [*said, f"{_listed(away)} not Ready: in turn once it is"] if away else said
+def _to_come(waiting: Sequence[NodeView]) -> list[str]:
+    return [f"next {_listed([node.name for node in waiting])}"] if waiting else []
 
 
-def _note(observed: Sequence[NodeView]) -> str:
-    """Nodes from which less was asked, as long as they have not got over it."""
-    still = [(n, v) for n in observed if n.excused for v in n.verdicts if v.outcome != "passed"]
-    texts = dict.fromkeys(f"{node.name} was failing before its turn: {verdict.text}" for node, verdict in still)
-    return "; ".join(list(texts)[:NAMED])
+def _held(stands: Sequence[tuple[NodeView, Standing]]) -> list[str]:
+    """Nodes that are left alone, each with what must be mended there before its turn comes."""
+    held = [(node, stand) for node, stand in stands if _state(node, stand) == "held"]
+    told = [f"{node.name} keeps the old one until it is mended: {stand.text}" for node, stand in held[:NAMED]]
+    return [*told, f"and {len(held) - NAMED} more such nodes"] if len(held) > NAMED else told
 
 
 def _listed(nodes: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ import datetime as dt
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from lockgate.rollout.values import PATIENCE, STAGES, NodeView, Stage, Verdict
+from lockgate.rollout.values import PATIENCE, NodeView, Verdict
 
 State = Literal["verified", "busy", "failed"]
 
@@ -26,7 +26,7 @@ VERIFIED: Final = Standing(state="verified")
 
 def standing(node: NodeView, now: dt.datetime) -> Standing:
     """The first stage that has not passed decides; what waits for longer than PATIENCE has failed."""
-    open_ = [verdict for verdict in asked(node) if verdict.outcome != "passed"]
+    open_ = [verdict for verdict in node.verdicts if verdict.outcome != "passed"]
     if not open_:
         return VERIFIED if node.place != "changing" else Standing(state="busy")
     first = next((verdict for verdict in open_ if verdict.outcome == "failed"), open_[0])
@@ -36,9 +36,3 @@ def standing(node: NodeView, now: dt.datetime) -> Standing:
         return Standing(state="busy", verdict=first)
     late = f"{first.text} for more than {PATIENCE // dt.timedelta(minutes=1)} minutes"
     return Standing(state="failed", verdict=Verdict(stage=first.stage, outcome="failed", text=late))
-
-
-def asked(node: NodeView) -> tuple[Verdict, ...]:
-    """The verdicts that count: those of stages before the one that was failing already."""
-    stages: tuple[Stage, ...] = STAGES[: STAGES.index(node.excused)] if node.excused else STAGES
-    return tuple(verdict for verdict in node.verdicts if verdict.stage in stages)

@@ -15,7 +15,6 @@ from lockgate.model import names
 from lockgate.model.node_state import GPUNodeState, RuntimeState, ValidationState
 from lockgate.model.objects import ContainerStatus, DaemonSet, Node, Pod
 from lockgate.model.pod_state import is_failing, is_ready, trouble
-from lockgate.rollout.excuse import ANNOTATION, parse_excuse
 from lockgate.rollout.values import NodeView, Outcome, Place, Ref, Verdict
 
 REVISION: Final = "controller-revision-hash"
@@ -47,7 +46,6 @@ def view(
     pod, validator = _staying(toolkits), _staying(validators)
     place = _place(toolkits, pod, wanted.revision)
     stale = pod is not None and validator is not None and _is_stale(validator, pod)
-    excused = parse_excuse(node.metadata.annotations.get(ANNOTATION, ""), wanted.revision)
     return NodeView(
         name=node.name,
         place=place,
@@ -59,7 +57,6 @@ def view(
             _devices(node, wanted),
             _validation(node, validator, state.status.validation if state else None, stale),
         ),
-        excused=(excused or "") if place != "outdated" else "",
         since=_newest((*toolkits, *validators)),
         reachable=_is_reachable(node),
     )

@@ -33,10 +33,9 @@ class Verdict:
 class NodeView:
     """One node as it is now.
 
-    `verdicts` judge the pod that is there, of whatever revision, one a stage. `excused` is the first stage that was
-    failing before this revision came (empty: none): from there on nothing is asked. `validator` is the validator's
-    pod, `stale` whether it passed before the toolkit was started. `since` is when the newest of its pods was made or
-    told to go. `reachable`: the node is Ready.
+    `verdicts` judge the pod that is there, of whatever revision, one a stage. `validator` is the validator's pod,
+    `stale` whether it passed before the toolkit was started. `since` is when the newest of its pods was made or told
+    to go. `reachable`: the node is Ready.
     """
 
     name: str
@@ -45,18 +44,16 @@ class NodeView:
     validator: Ref | None = None
     stale: bool = False
     verdicts: tuple[Verdict, ...] = ()
-    excused: Stage | Literal[""] = ""
     since: dt.datetime | None = None
     reachable: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restart:
-    """Delete a node's pod of an older revision; its successor makes the change. `excuse` is noted on the node first."""
+    """Delete a node's pod of an older revision; its successor makes the change."""
 
     node: str
     pod: Ref
-    excuse: Verdict | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """A new setting of the container toolkit goes over real nodes one by one, stops at one that refuses it, and goes on.
 
 The file that makes gpu-b refuse is one that its containerd could not load: the toolkit must see that before it touches
-anything. gpu-c comes last: when other tests have broken its device plugin, that must hold up nobody.
+anything. When other tests have broken gpu-c's device plugin, that node is left alone and holds up nobody.
 """
 
 import json
@@ -77,6 +77,19 @@ def toolkit(cluster: Cluster) -> dict[str, str]:
     return next((found for found in conditions if found["type"] == "ContainerToolkitReady"), {})
 
 
+def is_broken(cluster: Cluster) -> bool:
+    """Whether gpu-c has a device plugin that ought to run and no GPUs: other tests have torn its driver."""
+    labels = get(cluster, "node", "gpu-c")["metadata"]["labels"]
+    return labels.get("nvidia.com/gpu.deploy.device-plugin") == "true" and gpus(cluster, "gpu-c")[1] in ("", "0")
+
+
+def is_over(cluster: Cluster) -> bool:
+    """Nothing is left to do: every node is verified, or two are and the broken one is said to be left alone."""
+    found = toolkit(cluster)
+    held = "2 of 3 nodes have the new revision and are verified; gpu-c keeps the old one until it is mended"
+    return found.get("reason") == "Running" or held in found.get("message", "")
+
+
 def change(cluster: Cluster, value: str, at_once: str = "1") -> None:
     environment = [{"name": VARIABLE, "value": value}] if value else []
     spec = {"toolkit": {"env": environment}, "daemonsets": {"rollingUpdate": {"maxUnavailable": at_once}}}
@@ -136,12 +149,12 @@ def test_once_the_cause_is_gone_it_goes_on_by_itself_and_every_node_was_changed_
     cluster: Cluster, config: Path, watching: Watching
 ) -> None:
     mend(config)
-    watching.until(lambda: toolkit(cluster).get("reason") == "Running", "the rollout ends", timeout=90)
-    assert watching.with_setting == dict.fromkeys(("gpu-a", "gpu-b", "gpu-c"), "new")
-    assert {node: len(uids) for node, uids in watching.pods.items()} == {"gpu-a": 2, "gpu-b": 2, "gpu-c": 2}
+    watching.until(lambda: is_over(cluster), "the rollout ends", timeout=90)
+    last = "" if is_broken(cluster) else "new"
+    assert watching.with_setting == {"gpu-a": "new", "gpu-b": "new", "gpu-c": last}
+    seen = {node: len(uids) for node, uids in watching.pods.items()}
+    assert seen == {"gpu-a": 2, "gpu-b": 2, "gpu-c": 2 if last else 1}
     assert watching.most_at_once == 1
-    if gpus(cluster, "gpu-c") == ("2", "0"):
-        assert "gpu-c was failing before its turn: it has no allocatable GPU" in toolkit(cluster)["message"]
     for node in ("gpu-a", "gpu-b"):
         state = get(cluster, "gpunodestates.lockgate.dev", node)["status"]
         assert state["runtime"]["phase"] == "Configured"
@@ -153,6 +166,6 @@ def test_a_larger_budget_takes_them_together(cluster: Cluster, watching: Watchin
     """The setting goes again, on all three nodes at once."""
     change(cluster, "", at_once="3")
     watching.until(lambda: not any(watching.with_setting.values()), "every node has it", timeout=60)
-    watching.until(lambda: toolkit(cluster).get("reason") == "Running", "and is verified", timeout=60)
+    watching.until(lambda: is_over(cluster), "and is verified", timeout=60)
     assert watching.most_at_once > 1
     change(cluster, "")
