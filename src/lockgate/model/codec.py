@@ -11,7 +11,7 @@ from lockgate.model.facts import Snapshot
 VERSION = 1
 
 
-class UnknownVersion(ValueError):
+class UnknownVersionError(ValueError):
     """The dump was written by a newer Lockgate."""
 
 
@@ -31,8 +31,8 @@ def dump_snapshot(snapshot: Snapshot) -> bytes:
 
 
 def load_snapshot(data: bytes) -> Snapshot:
-    """The facts of a dump; raises msgspec.DecodeError for what is none and UnknownVersion for a newer one."""
+    """The facts of a dump; raises msgspec.DecodeError for what is none and UnknownVersionError for a newer one."""
     dump = msgspec.json.decode(data, type=_Dump)
     if dump.facts_version > VERSION:
-        raise UnknownVersion(f"facts of version {dump.facts_version}; this Lockgate reads up to {VERSION}")
+        raise UnknownVersionError(f"facts of version {dump.facts_version}; this Lockgate reads up to {VERSION}")
     return msgspec.json.decode(bytes(dump.snapshot), type=Snapshot)

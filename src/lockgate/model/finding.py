@@ -72,7 +72,7 @@ class Remedy(Value, frozen=True, omit_defaults=False):
 
 
 class Finding(Value, frozen=True, omit_defaults=False):
-    """A named cause. `id` is the rule's place (`scheduling/all-held`), `codes` the catalogue entries that it covers here.
+    """A named cause. `id` is the rule's place (`scheduling/all-held`), `codes` the catalogue entries it covers here.
 
     `about` is the object that is at fault, `follows` the id of the finding that causes this one (a follower is shown
     under its cause), `gpu` is False when the cause has nothing to do with GPUs and None when that cannot be told.
@@ -113,7 +113,7 @@ class Tool(Value, frozen=True, omit_defaults=False):
 
 
 class Source(Value, frozen=True, omit_defaults=False):
-    """Where the facts came from: `live` (a cluster) or `files`; `name` is the context or path, `taken_at` when, if known."""
+    """Where the facts came from: `live` (a cluster) or `files`; `name` is the context or path, `taken_at` when."""
 
     kind: str
     name: str = ""
@@ -144,7 +144,7 @@ class Diagnosis(Value, frozen=True, omit_defaults=False):
 
     @property
     def exit_code(self) -> int:
-        """0 nothing wrong, 3 a finding of severity error or blocker, 4 only warnings or something decisive not checked."""
+        """0 nothing wrong, 3 a finding of error or blocker, 4 only warnings or something decisive not checked."""
         worst = max((f.severity.rank for f in self.findings), default=0)
         if worst >= Severity.ERROR.rank:
             return 3
