@@ -13,7 +13,7 @@ from lockgate.diagnosis.engine import diagnose
 from lockgate.diagnosis.rule import Failed, Passed, Rule, Skipped, needs_of
 from lockgate.diagnosis.stage import Stage, stage_of
 from lockgate.diagnosis.target import Target, TargetError, TargetMissingError, parse_target
-from lockgate.model.codec import UnknownVersion, load_snapshot
+from lockgate.model.codec import UnknownVersionError, load_snapshot
 from lockgate.model.facts import SECTIONS, Missing, Nodes, Pods, Snapshot
 from lockgate.model.finding import Diagnosis, Severity, Verdict
 from lockgate.model.objects import Pod
@@ -181,7 +181,7 @@ def test_a_name_in_two_namespaces_has_to_be_chosen() -> None:
 
 
 def test_facts_of_a_newer_version_are_refused() -> None:
-    with pytest.raises(UnknownVersion):
+    with pytest.raises(UnknownVersionError):
         load_snapshot(b'{"factsVersion": 99, "snapshot": {}}')
 
 
