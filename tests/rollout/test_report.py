@@ -50,7 +50,7 @@ def test_a_toolkit_that_fails_is_told_of_even_when_no_node_waits_for_it() -> Non
 
 def test_a_node_that_is_left_alone_is_named_with_what_must_be_mended() -> None:
     found = said(node("a", "updated"), node("b", toolkit="waiting", reachable=False), node("c", devices="failed"))
-    assert found.reason == "RollingOut"
+    assert found.reason == "RolloutHeld"
     assert found.message == (
         "1 of 3 nodes have the new revision and are verified; b keeps the old one until it is mended: toolkit!; "
         "c keeps the old one until it is mended: devices!"

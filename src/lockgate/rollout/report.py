@@ -10,7 +10,7 @@ from lockgate.rollout.plan import candidates, is_held
 from lockgate.rollout.standing import Standing, standing
 from lockgate.rollout.values import NodeView
 
-Reason = Literal["", "RollingOut", "RolloutStopped", "RolloutOnDelete", "ToolkitFailed"]
+Reason = Literal["", "RollingOut", "RolloutStopped", "RolloutHeld", "RolloutOnDelete", "ToolkitFailed"]
 STATES: Final = ("verified", "changing", "failed", "outdated", "held")
 NAMED: Final = 3
 LEAVE_OUT: Final = f"{names.DEPLOY_PREFIX}container-toolkit=false"
@@ -59,7 +59,8 @@ def _said(
         return "ToolkitFailed", "; ".join(_failure(n, s) for n, s in broken[:NAMED])
     busy = [(n, s) for n, s in stands if n.place != "outdated" and s.state == "busy"]
     if outdated or any(n.stale for n, _ in busy):
-        return "RollingOut", "; ".join([progress, *_doing(busy), *_to_come(waiting), *_held(stands)])
+        reason: Reason = "RollingOut" if busy or waiting else "RolloutHeld"
+        return reason, "; ".join([progress, *_doing(busy), *_to_come(waiting), *_held(stands)])
     return "", ""
 
 
