@@ -69,7 +69,7 @@ def is_in_change(machine: Machine) -> bool:
 def changed_for_the_worse(fleet: Fleet, machine: Machine) -> bool:
     """It has the wanted revision and its toolkit, or its GPUs, which were there before, do not work with it."""
     settled = machine.revision == fleet.wanted and not machine.leaving and not machine.settling and not machine.down
-    return settled and (machine.refuses or machine.dead)
+    return settled and (machine.refuses or (machine.dead and not machine.checked))
 
 
 @settings(max_examples=400, deadline=None)

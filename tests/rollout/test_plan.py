@@ -39,7 +39,7 @@ def test_one_after_the_other_by_name_and_so_many_at_once_as_the_budget_allows() 
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_node_that_is_not_verified_yet_keeps_its_slot(stage: str) -> None:
-    busy = node("a", "updated", **{stage: "waiting"})
+    busy = node("a", "updated", **{"validation": "waiting", stage: "waiting"})
     assert restarted(busy, node("b")) == []
     assert restarted(busy, node("b"), node("c"), budget=2) == ["b"]
 
@@ -51,8 +51,14 @@ def test_a_pod_that_has_left_and_not_come_back_keeps_its_slot() -> None:
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_the_first_failure_stops_it_whatever_the_budget(stage: str) -> None:
-    assert restarted(node("a", "updated", **{stage: "failed"}), node("b"), budget=10) == []
-    assert restarted(node("a", "updated", **{stage: "waiting"}, since=LONG), node("b"), budget=10) == []
+    not_yet = {"stale": True, "validation": "waiting"}
+    assert restarted(node("a", "updated", **{**not_yet, stage: "failed"}), node("b"), budget=10) == []
+    assert restarted(node("a", "updated", **{**not_yet, stage: "waiting"}, since=LONG), node("b"), budget=10) == []
+
+
+def test_a_node_that_lost_its_gpus_after_it_was_verified_stops_nothing() -> None:
+    assert restarted(node("a", "updated", devices="failed"), node("b")) == ["b"]
+    assert restarted(node("a", "updated", devices="failed", validator=None), node("b")) == [], "nobody has proved it"
 
 
 def test_nothing_is_left_to_do_when_every_node_has_the_revision() -> None:

@@ -45,7 +45,9 @@ def test_a_failure_names_the_node_the_finding_who_waits_and_the_way_out() -> Non
 def test_a_toolkit_that_fails_is_told_of_even_when_no_node_waits_for_it() -> None:
     found = said(node("a", "updated"), node("b", "updated", toolkit="failed"))
     assert (found.reason, found.message, found.done) == ("ToolkitFailed", "b: toolkit!", False)
-    assert said(node("b", "updated", devices="failed")).reason == "", "the plugin's and validator's conditions say that"
+    assert said(node("b", "updated", devices="failed", validation="waiting")).reason == "", (
+        "the plugin's and validator's conditions say that"
+    )
 
 
 def test_a_node_that_is_left_alone_is_named_with_what_must_be_mended() -> None:

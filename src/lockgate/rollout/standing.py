@@ -27,7 +27,7 @@ VERIFIED: Final = Standing(state="verified")
 def standing(node: NodeView, now: dt.datetime) -> Standing:
     """The first stage that has not passed decides; what waits for longer than PATIENCE has failed."""
     open_ = [verdict for verdict in node.verdicts if verdict.outcome != "passed"]
-    if not open_:
+    if not open_ or (node.place == "updated" and _is_proved(node)):
         return VERIFIED if node.place != "changing" else Standing(state="busy")
     first = next((verdict for verdict in open_ if verdict.outcome == "failed"), open_[0])
     if first.outcome == "failed":
@@ -36,3 +36,9 @@ def standing(node: NodeView, now: dt.datetime) -> Standing:
         return Standing(state="busy", verdict=first)
     late = f"{first.text} for more than {PATIENCE // dt.timedelta(minutes=1)} minutes"
     return Standing(state="failed", verdict=Verdict(stage=first.stage, outcome="failed", text=late))
+
+
+def _is_proved(node: NodeView) -> bool:
+    """Whether the validator has passed with this toolkit, GPUs included: that they are gone now is not its doing."""
+    others = [verdict for verdict in node.verdicts if verdict.stage != "devices"]
+    return node.validator is not None and all(verdict.outcome == "passed" for verdict in others)
