@@ -1,10 +1,8 @@
 """A simulated node for the agents: driver root, simulator, device nodes, sysfs, folders. Needs gcc, and no root."""
 
 import contextlib
-import ctypes
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -17,12 +15,11 @@ import pytest
 from lockgate.lab.control import Control
 from lockgate.lab.driver import MissingCompilerError, build_driver_root, write_sysfs
 
+# The kernel ends the simulator with the tests, however they end. Not by preexec_fn: that forks, and a fork can hang
+# where gRPC has threads.
+_SETPRIV = shutil.which("setpriv")
+_END_WITH_THE_TESTS = (_SETPRIV, "--pdeathsig", "KILL") if _SETPRIV else ()
 _CACHE = Path(tempfile.gettempdir(), f"lockgate-test-driver-{os.getuid()}")
-
-
-def _end_with_the_tests() -> None:
-    """Ask the kernel to end this process when the test's process is killed (PR_SET_PDEATHSIG)."""
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
 class Machine:
@@ -38,10 +35,10 @@ class Machine:
         build_driver_root(self.root, _CACHE)
         self.socket = self.root / "run/nvidia-persistenced/socket"
         self.control = Control(self.socket)
+        simulator = ("-m", "lockgate.lab.simulator")
         self._simulator = subprocess.Popen(
-            [sys.executable, "-m", "lockgate.lab.simulator", "--socket", str(self.socket), "--gpus", gpus],
+            [*_END_WITH_THE_TESTS, sys.executable, *simulator, "--socket", str(self.socket), "--gpus", gpus],
             stdout=subprocess.DEVNULL,
-            preexec_fn=_end_with_the_tests,  # noqa: PLW1509 - the child calls prctl only
         )
         try:
             self._wait_for_answer()
