@@ -39,6 +39,8 @@ class Watching:
         self.with_setting, self.names = {}, set()
         for item in pods(self._cluster, "nvidia-container-toolkit-daemonset"):
             node = item["spec"].get("nodeName", "")
+            if not node:
+                continue  # just made, not bound by the scheduler yet
             self.pods[node].add(item["metadata"]["uid"])
             if not item["metadata"].get("deletionTimestamp"):
                 self.with_setting[node] = setting(item)

@@ -19,7 +19,7 @@ import pytest
 from lockgate.agents.toolkit.change import CONFIGURED, REMOVED, ROLLED_BACK
 from lockgate.containerd import HANDLERS
 from tests.cluster import Cluster, Node
-from tests.cluster.e2e.test_device_accounting import PLUGIN
+from tests.cluster.e2e.test_62_device_accounting import PLUGIN
 from tests.cluster.manifests import pod
 from tests.cluster.toolkit_process import Files, Toolkit
 from tests.cluster.toolkit_worker import Ended
