@@ -19,13 +19,18 @@ class FactsError(Exception):
 
 def add_source_arguments(parser: argparse.ArgumentParser) -> None:
     """`--from` and kubectl's flags for a cluster, by kubectl's names."""
+    add_from_argument(parser)
+    add_cluster_arguments(parser)
+
+
+def add_from_argument(parser: argparse.ArgumentParser) -> None:
+    """`--from PATH`."""
     parser.add_argument(
         "--from",
         dest="source",
         metavar="PATH",
         help="read files instead of a cluster: folder, .tgz, .zip, one file, or - for stdin",
     )
-    add_cluster_arguments(parser)
 
 
 def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:

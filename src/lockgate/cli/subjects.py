@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lockgate.cli.sources import FactsError
+from lockgate.cli.sources import FactsError, access_of, add_cluster_arguments
 
 if TYPE_CHECKING:
     from lockgate.containerd.releases import Release
@@ -26,14 +26,7 @@ def add_subject_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--release", metavar="X.Y.Z", help="the containerd release; else it is found beside the files")
     parser.add_argument("--node", metavar="NAME", help="the node of a bundle, or without PATH of the live cluster")
     parser.add_argument("--root", metavar="DIR", help="the folder that stands for / of the node, to see what is there")
-    cluster = parser.add_argument_group("cluster")
-    cluster.add_argument("--context", help="the kubeconfig context to use")
-    cluster.add_argument("--kubeconfig", metavar="PATH", help="the kubeconfig file to use")
-    cluster.add_argument("--as", dest="as_user", metavar="USER", help="user to impersonate")
-    cluster.add_argument(
-        "--as-group", action="append", default=[], metavar="GROUP", help="group to impersonate; may be repeated"
-    )
-    cluster.add_argument("--request-timeout", default="30s", metavar="DURATION", help="for one request (default 30s)")
+    add_cluster_arguments(parser)
 
 
 def read_subjects(paths: list[str], options: argparse.Namespace) -> list[Looked]:
@@ -118,22 +111,14 @@ def _bundle(path: str, node: str | None, release: "Release | None") -> list[Look
 
 
 def _live(options: argparse.Namespace, release: "Release | None") -> list[Looked]:
-    from lockgate.collect.live import Access
     from lockgate.collect.live_node import from_node
     from lockgate.kube.errors import ApiError, Unreachable
     from lockgate.model.facts import Missing
 
     if not options.node:
         raise FactsError("give a PATH, or --node NAME for a node of the live cluster", 2)
-    access = Access(
-        kubeconfig=options.kubeconfig,
-        context=options.context,
-        as_user=options.as_user,
-        as_groups=tuple(options.as_group),
-        request_timeout=options.request_timeout,
-    )
     try:
-        snapshot = from_node(access, options.node)
+        snapshot = from_node(access_of(options), options.node)
     except (ApiError, Unreachable) as error:
         raise FactsError(str(error), 1) from None
     states = snapshot.node_states

@@ -4,6 +4,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from lockgate.cli.sources import access_of, add_cluster_arguments, add_from_argument, complain
+
 if TYPE_CHECKING:
     from lockgate.diagnosis.target import Target
     from lockgate.model.facts import Snapshot
@@ -41,12 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="pod/NAME, deploy/, rs/, sts/, ds/, job/, node/ or operand/NAME; a bare name is a pod; none: the cluster",
     )
     parser.add_argument("-n", "--namespace", default="", help="the target's namespace")
-    parser.add_argument(
-        "--from",
-        dest="source",
-        metavar="PATH",
-        help="read files instead of a cluster: folder, .tgz, .zip, one file, or - for stdin",
-    )
+    add_from_argument(parser)
     parser.add_argument(
         "-o",
         "--output",
@@ -55,14 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="text (default), json, yaml or markdown",
     )
     parser.add_argument("--no-color", action="store_true", help="plain text; so does the environment variable NO_COLOR")
-    cluster = parser.add_argument_group("cluster")
-    cluster.add_argument("--context", help="the kubeconfig context to use")
-    cluster.add_argument("--kubeconfig", metavar="PATH", help="the kubeconfig file to use")
-    cluster.add_argument("--as", dest="as_user", metavar="USER", help="user to impersonate")
-    cluster.add_argument(
-        "--as-group", action="append", default=[], metavar="GROUP", help="group to impersonate; may be repeated"
-    )
-    cluster.add_argument("--request-timeout", default="30s", metavar="DURATION", help="for one request (default 30s)")
+    add_cluster_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -74,11 +64,11 @@ def run(options: argparse.Namespace) -> int:
         target = parse_target(options.target, options.namespace)
         diagnosis = _diagnose(options, target)
     except (InputError, TargetError, TargetMissingError) as error:
-        return _complain(str(error), 2)
+        return complain(str(error), 2)
     except ClusterError as error:
-        return _complain(str(error), 1)
+        return complain(str(error), 1)
     except (RecursionError, MemoryError) as error:
-        return _complain(
+        return complain(
             f"{options.source or 'the cluster'}: needs more memory than there is ({type(error).__name__})", 2
         )
     _render(diagnosis, options)
@@ -114,18 +104,12 @@ def _facts(options: argparse.Namespace, target: "Target") -> tuple["Snapshot", t
 
 
 def _live(options: argparse.Namespace, target: "Target") -> "Snapshot":
-    from lockgate.collect.live import Access, from_cluster
+    from lockgate.collect.live import from_cluster
     from lockgate.collect.wide import from_cluster_wide
     from lockgate.diagnosis.target import WIDE
     from lockgate.kube.errors import ApiError, Unreachable
 
-    access = Access(
-        kubeconfig=options.kubeconfig,
-        context=options.context,
-        as_user=options.as_user,
-        as_groups=tuple(options.as_group),
-        request_timeout=options.request_timeout,
-    )
+    access = access_of(options)
     try:
         if target.kind in WIDE:
             return from_cluster_wide(access, target.kind, target.name)
@@ -153,8 +137,3 @@ def _render(diagnosis: "Diagnosis", options: argparse.Namespace) -> None:
     from lockgate.cli.render.text import print_text
 
     print_text(diagnosis, no_color=options.no_color)
-
-
-def _complain(message: str, code: int) -> int:
-    sys.stderr.write(f"lockgate: {' '.join(message.split())}\n")
-    return code
