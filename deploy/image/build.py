@@ -17,6 +17,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from deploy.cache import cache_folder
 from deploy.image import oci
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -199,14 +200,10 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, required=True)
     parser.add_argument("--tag", default="0.1.0")
     parser.add_argument("--wheel", type=Path, help="a built wheel; by default this checkout is built")
-    parser.add_argument("--cache", type=Path, default=_user_cache())
+    parser.add_argument("--cache", type=Path, default=cache_folder())
     options = parser.parse_args()
     build(options.output, options.tag, options.cache, options.wheel)
     print(f"{options.output}: {NAME}:{options.tag}, {options.output.stat().st_size // 2**20} MiB")
-
-
-def _user_cache() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lockgate"
 
 
 if __name__ == "__main__":

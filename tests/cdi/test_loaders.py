@@ -3,13 +3,13 @@
 A container's file system holds nothing but the loader, a program that asks for a library by name, and the mounts.
 """
 
-import os
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from deploy.cache import cache_folder
 from lockgate.cdi.build import Gpu, Place, gpu_spec
 from lockgate.host.driver_root import find
 from lockgate.lab.driver import build_driver_root
@@ -54,7 +54,7 @@ def simulated_root(tmp_path: Path) -> Path:
     """The libraries of the simulated driver, which are linked as NVIDIA's are: with glibc."""
     if shutil.which("gcc") is None:
         pytest.skip("needs gcc")
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lockgate"
+    cache = cache_folder()
     build_driver_root(tmp_path / "simulated", cache)
     return tmp_path / "simulated"
 

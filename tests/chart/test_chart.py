@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from deploy.cache import cache_folder
 from lockgate.kube.resources import find
 from lockgate.model.policy import PolicySpec, parse_spec
 from lockgate.model.policy.unknown import unknown_fields
@@ -25,7 +26,7 @@ Manifest = dict[str, Any]
 
 def helm() -> str | None:
     """Helm on the path, named by LOCKGATE_HELM, or built once for the test cluster."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lockgate" / "programs"
+    cache = cache_folder() / "programs"
     built = sorted(cache.glob("helm-*/helm"))
     return os.environ.get("LOCKGATE_HELM") or shutil.which("helm") or (str(built[-1]) if built else None)
 

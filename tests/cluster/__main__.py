@@ -12,10 +12,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from deploy.cache import cache_folder
 from tests.cluster import Cluster, ClusterError, Node, programs
 from tests.cluster.images import build_pause_image, build_test_image
 from tests.cluster.programs import MissingProgramError
-from tests.cluster.programs.build import cache_folder
 from tests.cluster.programs.table import CONTAINERD, KUBERNETES
 
 _DEFAULT_NODES = ("gpu-a,containerd=2.4,gpus=2xA100-40GB", "gpu-b,containerd=1.7,gpus=2xA100-40GB")

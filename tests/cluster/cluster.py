@@ -13,11 +13,11 @@ from typing import Self
 
 import msgspec
 
+from deploy.cache import cache_folder
 from lockgate.lab.boards import parse_boards
 from tests.cluster import bundle, pki, programs
 from tests.cluster.api import Api
 from tests.cluster.node import RunningNode
-from tests.cluster.programs.build import cache_folder
 from tests.cluster.programs.table import CONTAINERD
 from tests.cluster.repository import REPOSITORY, python_module
 from tests.cluster.spec import Failed, Node, Spec, Started

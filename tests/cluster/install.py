@@ -6,6 +6,7 @@ import subprocess
 import time
 from pathlib import Path
 
+from deploy.cache import cache_folder
 from deploy.image import build as image
 from tests.cluster import Cluster
 
@@ -28,8 +29,8 @@ def install(cluster: Cluster, *values: str, timeout: float = 180) -> float:
 
 def import_image(cluster: Cluster) -> None:
     """Build the image from this checkout and put it on every node."""
-    archive = _cache() / "lockgate-test.tar"
-    image.build(archive, TAG, _cache())
+    archive = cache_folder() / "lockgate-test.tar"
+    image.build(archive, TAG, cache_folder())
     cluster.import_image(archive)
 
 
@@ -66,7 +67,3 @@ def wait_until_ready(cluster: Cluster, timeout: float = 180) -> None:
                 f"the policy is not ready after {timeout:.0f} s: {json.dumps(policy(cluster), indent=1)}"
             )
         time.sleep(0.5)
-
-
-def _cache() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lockgate"

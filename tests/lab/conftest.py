@@ -1,6 +1,5 @@
 """A simulated machine for each test that asks for one, compiled once for all."""
 
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -9,6 +8,7 @@ from types import ModuleType
 
 import pytest
 
+from deploy.cache import cache_folder
 from lockgate.lab.launch import SimulatedMachine, simulated_machine
 
 
@@ -17,7 +17,7 @@ def cache() -> Path:
     """Compiled drivers, kept from run to run by the content of their sources."""
     if shutil.which("gcc") is None:
         pytest.skip("the simulated driver is compiled with gcc, and there is none on PATH")
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lockgate"
+    return cache_folder()
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from deploy.cache import cache_folder
 from lockgate.agents.toolkit.agent import Agent
 from lockgate.agents.toolkit.report import DRIFTED, mask
 from lockgate.agents.toolkit.settings import Settings
@@ -26,7 +27,7 @@ from tests.agents.toolkit.supervised import Runtime
 def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[SimulatedMachine]:
     if shutil.which("gcc") is None:
         pytest.skip("the simulated driver is compiled with gcc, and there is none on PATH")
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lockgate"
+    cache = cache_folder()
     with tempfile.TemporaryDirectory(prefix="tk-") as folder, simulated_machine(Path(folder), cache) as running:
         for name, value in running.variables.items():
             monkeypatch.setenv(name, value)

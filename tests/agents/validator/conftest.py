@@ -1,6 +1,5 @@
 """A simulated machine whose driver root the validator looks at."""
 
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -8,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from deploy.cache import cache_folder
 from lockgate.lab.launch import SimulatedMachine, simulated_machine
 
 
@@ -15,7 +15,7 @@ from lockgate.lab.launch import SimulatedMachine, simulated_machine
 def cache() -> Path:
     if shutil.which("gcc") is None:
         pytest.skip("the simulated driver is compiled with gcc, and there is none on PATH")
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lockgate"
+    return cache_folder()
 
 
 @pytest.fixture

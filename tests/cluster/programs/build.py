@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from deploy.cache import cache_folder
 from tests.cluster.programs import debian, golang
 from tests.cluster.programs.missing import MissingProgramError
 from tests.cluster.programs.table import CONTAINERD, DEBIAN_PROGRAMS, GO_PROGRAMS, SYSTEM_PROGRAMS, SystemProgram
@@ -43,11 +44,6 @@ class Programs:
             raise ValueError(f'no containerd "{release}" in the table; there is {", ".join(CONTAINERD)}')
         row, _, rest = CONTAINERD[release].partition("/")
         return self.folders[row] / rest
-
-
-def cache_folder() -> Path:
-    """Where built things are kept between runs: `$XDG_CACHE_HOME/lockgate`, usually `~/.cache/lockgate`."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lockgate"
 
 
 def say_on_stderr(text: str) -> None:

@@ -7,8 +7,9 @@ from a `go.mod` of its own beside the cluster's.
 from collections.abc import Callable
 from pathlib import Path
 
+from deploy.cache import cache_folder
 from tests.cluster.programs import debian, golang
-from tests.cluster.programs.build import cache_folder, locked, say_on_stderr
+from tests.cluster.programs.build import locked, say_on_stderr
 from tests.cluster.programs.table import DEBIAN_PROGRAMS, GO_PROGRAMS, DebianPrograms, GoPrograms
 from tests.truth.containerd.oracle import Binary
 

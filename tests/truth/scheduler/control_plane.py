@@ -16,10 +16,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from deploy.cache import cache_folder
 from tests.cluster import pki
 from tests.cluster.processes import spawn
 from tests.cluster.programs import golang
-from tests.cluster.programs.build import cache_folder, locked, say_on_stderr
+from tests.cluster.programs.build import locked, say_on_stderr
 from tests.cluster.programs.table import GO_PROGRAMS
 
 _TOKEN = "truth"
