@@ -1,15 +1,18 @@
 """Every lint rule: its page, its cases (failing, look-alike, healthy), that its fix heals, and that it does no I/O."""
 
+import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import fastjsonschema
 import pytest
 import yaml
 
 import lockgate.lint
+from lockgate.cli.render.sarif import render_sarif
 from lockgate.containerd.baselines import baseline
 from lockgate.containerd.releases import FAMILIES
 from lockgate.lint import all_rules
@@ -21,6 +24,7 @@ for _family in FAMILIES:  # a family's built-in configuration is a module: impor
     baseline(_family.baseline)
 RULES = {rule.id: rule for rule in all_rules()}
 PACKAGE = Path(lockgate.lint.__file__).parent
+SARIF = fastjsonschema.compile(json.loads((Path(__file__).parent / "sarif/sarif-schema-2.1.0.json").read_text()))
 KINDS = {"failing", "look-alike", "healthy"}
 KEYS = {"case", "kind", "releases", "files", "root", "node_has", "node", "says", "severity", "fixed", "others"}
 _FORBIDDEN = ("open", "socket.", "subprocess.", "os.system", "os.exec", "os.posix_spawn", "urllib.")
@@ -86,6 +90,13 @@ def test_a_fix_heals_and_is_offered_where_a_case_says_so(
     assert bool(case.get("fixed")) == any(f.fix for f in report.findings if f.id == rule.id)
     assert not (case.get("fixed") and [f.id for f in left.findings if f.id == rule.id])
     assert fix_all(after, tuple(RULES.values()), frozenset(before.files)) == {}, "a second --fix writes again"
+
+
+@pytest.mark.parametrize("rule_id", sorted(RULES))
+def test_what_a_rule_says_is_sarif_by_the_official_schema(rule_id: str) -> None:
+    for case in yaml.safe_load(_file(rule_id).read_text())["cases"]:
+        release = case.get("releases", [None])[0]
+        SARIF(json.loads(render_sarif(lint(subject(case, str(release) if release else None), tuple(RULES.values())))))
 
 
 @pytest.mark.parametrize("rule_id", sorted(RULES))
