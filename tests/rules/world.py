@@ -7,7 +7,8 @@
       default/y: {like: running, spec: {nodeName: gpu-a}}        # or is like: running, plugin, refused, creating
 
 What a case gives has the shape of Kubernetes and is merged over the ordinary object; null takes a key away. A section
-that is not given is known and empty; `missing: [pods]` makes it unknown.
+that is not given is known and empty; `missing: [pods]` makes it unknown. `operator: {nodes: [gpu-a]}` adds a whole
+operator (see `operator_estate`). Many objects alike: `gpu-#: {times: 500}`, where every # in it becomes 1 to 500.
 """
 
 import copy
@@ -16,6 +17,7 @@ from typing import Any
 import msgspec
 
 from lockgate.model.facts import API_SECTIONS, Log, Missing, NodeFiles, Snapshot
+from tests.rules.operator_estate import with_operator
 
 _PLUGIN = "nvidia-device-plugin-daemonset"
 _DEPLOY = "nvidia.com/gpu.deploy.device-plugin"
@@ -91,6 +93,17 @@ _DAEMON_SETS: dict[str, dict[str, Any]] = {
         "status": {"desiredNumberScheduled": 1},
     }
 }
+_KINDS = {
+    "pod": "Pod",
+    "rs": "ReplicaSet",
+    "deploy": "Deployment",
+    "sts": "StatefulSet",
+    "ds": "DaemonSet",
+    "job": "Job",
+    "node": "Node",
+    "policy": "ClusterPolicy",
+}
+_BESIDE = {"files", "logs", "missing"}  # what a case gives that is no object
 _ORDINARY: dict[str, Any] = {
     "nodes": _NODE,
     "runtime_classes": {"handler": "nvidia"},
@@ -102,19 +115,54 @@ _ORDINARY: dict[str, Any] = {
 
 def snapshot(facts: dict[str, Any]) -> Snapshot:
     """The snapshot that a case describes."""
-    given = {"daemon_sets": _DAEMON_SETS} | facts
-    sections: dict[str, Any] = {}
-    for section in API_SECTIONS:
-        objects = [_object(section.section, name, own) for name, own in given.pop(section.section, {}).items()]
-        sections[section.section] = tuple(msgspec.convert(o, section.type) for o in objects)
-    sections["events"] = tuple(msgspec.convert(_event(e), _event_type()) for e in given.pop("said", ()))
+    return snapshot_of(objects(facts), {k: v for k, v in facts.items() if k in _BESIDE})
+
+
+def objects(facts: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """The objects of the API that a case describes, by section, as an API server would give them."""
+    given = {"daemon_sets": _DAEMON_SETS} | (with_operator(facts) if "operator" in facts else facts)
+    unknown = set(given) - {s.section for s in API_SECTIONS} - _BESIDE - {"said"}
+    assert not unknown, f"unknown sections {sorted(unknown)}"
+    made = {
+        section.section: [
+            _object(section.section, each, own)
+            for name, o in given.get(section.section, {}).items()
+            for each, own in _repeated(name, dict(o or {}))
+        ]
+        for section in API_SECTIONS
+    }
+    made["events"] += [_event(e) for e in given.get("said", ())]
+    return made
+
+
+def snapshot_of(made: dict[str, list[dict[str, Any]]], beside: dict[str, Any]) -> Snapshot:
+    """The snapshot of such objects, and of the files, logs and missing sections that a case gives beside them."""
+    sections: dict[str, Any] = {
+        s.section: tuple(msgspec.convert(o, s.type) for o in made[s.section]) for s in API_SECTIONS
+    }
     sections["namespace_pods"] = sections["pods"]
-    sections["node_files"] = tuple(_files(node, own) for node, own in given.pop("files", {}).items())
-    sections["logs"] = tuple(Log(*place.split("/"), text) for place, text in given.pop("logs", {}).items())
-    for name in given.pop("missing", ()):
+    sections["node_files"] = tuple(_files(node, own) for node, own in beside.get("files", {}).items())
+    sections["logs"] = tuple(Log(*place.split("/"), text) for place, text in beside.get("logs", {}).items())
+    for name in beside.get("missing", ()):
         sections[name] = Missing("may not be read", "ask for it")
-    assert not given, f"unknown sections {sorted(given)}"
     return Snapshot(**sections)
+
+
+def _repeated(name: str, own: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    times = own.pop("times", None)
+    return [(name, own)] if times is None else [(_numbered(name, n), _numbered(own, n)) for n in range(1, times + 1)]
+
+
+def _numbered(value: Any, number: int) -> Any:
+    match value:
+        case str():
+            return value.replace("#", str(number))
+        case dict():
+            return {_numbered(k, number): _numbered(v, number) for k, v in value.items()}
+        case list():
+            return [_numbered(v, number) for v in value]
+        case _:
+            return value
 
 
 def _object(section: str, name: str, own: dict[str, Any]) -> dict[str, Any]:
@@ -135,14 +183,10 @@ def _merged(ordinary: Any, own: Any) -> Any:
 
 def _event(own: dict[str, Any]) -> dict[str, Any]:
     """`{about: pod/default/x, reason, message}`; a Warning unless it says otherwise."""
-    kinds = {"pod": "Pod", "rs": "ReplicaSet", "deploy": "Deployment", "job": "Job"}
-    kind, namespace, name = own["about"].split("/")
-    about = {"kind": kinds[kind], "namespace": namespace, "name": name}
+    kind, _, place = own["about"].partition("/")
+    namespace, _, name = place.rpartition("/")
+    about = {"kind": _KINDS[kind], "namespace": namespace, "name": name}
     return {"type": "Warning", "involvedObject": about} | {k: v for k, v in own.items() if k != "about"}
-
-
-def _event_type() -> type:
-    return next(s.type for s in API_SECTIONS if s.section == "events")
 
 
 def _files(node: str, own: dict[str, str]) -> NodeFiles:
