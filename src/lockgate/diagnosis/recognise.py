@@ -1,8 +1,8 @@
 """Which rules recognise a pasted error text: it is put where such texts appear, and the rules are asked.
 
 So nothing is matched here that `why` would not name: an event of a pod without containers, the kubelet's refusal, an
-event of a workload without pods, the scheduler's words. Of the scheduler's reasons only their kind is known without a
-cluster, so each gives every rule that may be behind it.
+event of a workload without pods, a container's last words and its log, a node's kernel log, the scheduler's words. Of
+the scheduler's reasons only their kind is known without a cluster, so each gives every rule that may be behind it.
 """
 
 from collections.abc import Iterable
@@ -13,18 +13,20 @@ from lockgate.diagnosis.rule import Failed, Rule
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.subject import Facts, Subject
 from lockgate.model import names
-from lockgate.model.facts import Snapshot
+from lockgate.model.facts import Log, NodeFiles, Snapshot
 from lockgate.model.objects import (
     Container,
     ContainerState,
     ContainerStatus,
     Event,
     Metadata,
+    Node,
     ObjectReference,
     Pod,
     PodSpec,
     PodStatus,
     ResourceRequirements,
+    StateTerminated,
     StateWaiting,
     Workload,
 )
@@ -98,7 +100,7 @@ def _names(rule: Rule, subject: Subject, facts: Facts, text: str) -> bool:
 
 
 def _places(text: str) -> Iterable[tuple[Subject, Facts]]:
-    for subject, about in ((_creating(text), "Pod"), (_refused(text), "Pod"), (_workload(), "Job")):
+    for subject, about in ((_creating(text), "Pod"), (_refused(text), "Pod"), (_workload(), "Job"), (_ended(), "Pod")):
         event = Event(
             metadata=Metadata(name="e"),
             type="Warning",
@@ -106,7 +108,25 @@ def _places(text: str) -> Iterable[tuple[Subject, Facts]]:
             message=text,
             involved_object=ObjectReference(kind=about, name=_META.name, namespace=_META.namespace),
         )
-        yield subject, Facts(Snapshot(events=(event,)), subject)
+        yield subject, Facts(Snapshot(events=(event,), logs=(Log("default", "it", "main", text),)), subject)
+    yield _node(text)
+
+
+def _ended() -> Subject:
+    """A pod whose container has ended; its last words are its event and its log."""
+    status = ContainerStatus(name="main", state=ContainerState(terminated=StateTerminated(reason="Error", exit_code=1)))
+    return Subject(
+        stage=Stage.FAILED,
+        pod=Pod(metadata=_META, spec=_SPEC, status=PodStatus(phase="Failed", container_statuses=(status,))),
+    )
+
+
+def _node(text: str) -> tuple[Subject, Facts]:
+    """A node whose kernel and kubelet said it."""
+    node = Node(metadata=Metadata(name=_SPEC.node_name))
+    subject = Subject(stage=Stage.NODE, pod=Pod(spec=_SPEC), node=node)
+    folder = NodeFiles(node.name, {}, {"dmesg": text, "kubelet": text})
+    return subject, Facts(Snapshot(nodes=(node,), node_files=(folder,)), subject)
 
 
 def _creating(text: str) -> Subject:

@@ -10,17 +10,21 @@ from lockgate.diagnosis.views.devices import devices
 from lockgate.diagnosis.views.gate_one import gate_one
 from lockgate.diagnosis.views.gate_two import gate_two
 from lockgate.diagnosis.views.handler import handler
+from lockgate.diagnosis.views.node_words import node_words
 from lockgate.diagnosis.views.operands import operands
 from lockgate.diagnosis.views.plugin import plugin
 from lockgate.diagnosis.views.pod_events import pod_events, workload_events
+from lockgate.diagnosis.views.words import words
 
 VIEWS: dict[str, Callable[..., Any]] = {
     "devices": devices,
     "gate_one": gate_one,
     "gate_two": gate_two,
     "handler": handler,
+    "node_words": node_words,
     "operands": operands,
     "plugin": plugin,
     "pod_events": pod_events,
+    "words": words,
     "workload_events": workload_events,
 }

@@ -1,0 +1,72 @@
+"""What the programs of a node say: its kernel's log and its kubelet's, and the logs of the operands that run there."""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from lockgate.diagnosis.views.operands import Operands
+from lockgate.model.facts import Log, Logs, Missing, NodeFolders
+from lockgate.model.finding import Evidence
+
+# Names under which the kernel's and the kubelet's log are put into nodes/<node>/ (`.txt` is left off, `.log` is not).
+KERNEL: Final = ("dmesg", "dmesg.log", "kernel", "kernel.log", "kern.log", "journal", "journal.log", "journalctl")
+KUBELET: Final = ("kubelet", "kubelet.log", "kubelet-journal", "journal", "journal.log", "journalctl")
+_LONGEST = 500
+
+
+class Line(msgspec.Struct, frozen=True):
+    """A line that a rule looked for, and where it was read."""
+
+    match: re.Match[str]
+    evidence: Evidence
+
+
+class NodeWords:
+    """The texts of every node that any are known of."""
+
+    def __init__(self, outputs: Mapping[str, Mapping[str, str]], logs: Mapping[str, tuple[Log, ...]]) -> None:
+        self._outputs, self._logs = outputs, logs
+
+    def kernel(self, node: str) -> tuple[tuple[str, str], ...]:
+        """The kernel's log of a node as pairs of source and text; empty where none is known."""
+        return self._texts(node, KERNEL)
+
+    def find_in_kernel(self, node: str, pattern: re.Pattern[str]) -> Line | None:
+        """The newest line of the kernel's log that fits."""
+        return self._find(node, KERNEL, pattern)
+
+    def find_in_kubelet(self, node: str, pattern: re.Pattern[str]) -> Line | None:
+        """The newest line of the kubelet's log that fits."""
+        return self._find(node, KUBELET, pattern)
+
+    def operand_logs(self, node: str) -> tuple[Log, ...]:
+        """The logs of the operands' pods on a node."""
+        return self._logs.get(node, ())
+
+    def output(self, node: str, command: str) -> str:
+        """What a command printed on the node, "" where that is not known."""
+        return self._outputs.get(node, {}).get(command, "")
+
+    def _texts(self, node: str, names: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+        own = self._outputs.get(node, {})
+        return tuple((name, own[name]) for name in names if name in own)
+
+    def _find(self, node: str, names: tuple[str, ...], pattern: re.Pattern[str]) -> Line | None:
+        for name, text in self._texts(node, names):
+            for number, line in reversed([*enumerate(text.splitlines(), 1)] if pattern.search(text) else []):
+                if match := pattern.search(line):
+                    return Line(match, Evidence(file=f"{node}:{name}", line=number, verbatim=line.strip()[:_LONGEST]))
+        return None
+
+
+def node_words(node_files: NodeFolders | Missing, operands: Operands, logs: Logs | Missing) -> NodeWords:
+    """Bring together what is said on each node; what is not known says nothing."""
+    folders = () if isinstance(node_files, Missing) else node_files
+    nodes = {(each.pod.namespace, each.pod.name): each.pod.spec.node_name for each in operands.pods}
+    by_node: dict[str, list[Log]] = {}
+    for log in () if isinstance(logs, Missing) else logs:
+        if node := nodes.get((log.namespace, log.pod), ""):
+            by_node.setdefault(node, []).append(log)
+    return NodeWords({f.node: f.outputs for f in folders}, {n: tuple(found) for n, found in by_node.items()})
