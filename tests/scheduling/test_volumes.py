@@ -72,3 +72,17 @@ def test_a_generic_ephemeral_volume_has_a_claim_named_after_the_pod() -> None:
 def test_a_node_without_zone_labels_takes_volumes_of_any_zone() -> None:
     known = storage([claim("data", "pv")], [volume("pv", {"topology.kubernetes.io/zone": "z1"})])
     assert place(mounting("data"), scene([node("bare")], [], storage=known)).nodes_that_fit == ("bare",)
+
+
+def test_a_bound_claim_whose_volumes_were_not_read_is_left_undecided_and_said() -> None:
+    placement = placed(storage([claim("data", "pv")], None))
+    assert placement.nodes_that_fit == ("a", "b")
+    assert placement.unmodelled == (
+        "volumes: from which nodes pv can be reached, since PersistentVolumes were not read",
+    )
+
+
+def test_an_unbound_claim_whose_class_was_not_read_is_left_undecided_and_said() -> None:
+    placement = placed(storage([claim("data", storage_class="late")], (), None))
+    assert placement.nodes_that_fit == ("a", "b")
+    assert placement.unmodelled == ("volumes: which volume the unbound claims data would get on a node",)

@@ -1,5 +1,7 @@
 """The whole capacity answer for a snapshot: what planner, dashboard and metrics show, and what was not known for it."""
 
+from typing import TypeVar
+
 import msgspec
 
 from lockgate.capacity.demand import Waiting, waiting
@@ -9,7 +11,9 @@ from lockgate.capacity.table import By, NamespaceRow, Row, namespace_rows, rows,
 from lockgate.model.facts import Missing, Snapshot
 from lockgate.model.node_state import GPUNodeState
 from lockgate.model.objects import Pod
-from lockgate.scheduling.scene import Scene, scene
+from lockgate.scheduling.scene import Scene, Storage, scene, storage
+
+T = TypeVar("T")
 
 
 class Overview(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -52,8 +56,13 @@ def scene_of(snapshot: Snapshot) -> Scene:
     """The cluster as the scheduler's model needs it; raises UnreadableError like `overview`."""
     if isinstance(snapshot.nodes, Missing):
         raise UnreadableError(_text("nodes", snapshot.nodes))
-    namespaces = () if isinstance(snapshot.namespaces, Missing) else snapshot.namespaces
-    return scene(snapshot.nodes, all_pods(snapshot), namespaces)
+    return scene(
+        snapshot.nodes,
+        all_pods(snapshot),
+        _known(snapshot.namespaces) or (),
+        _storage(snapshot),
+        _known(snapshot.pod_disruption_budgets),
+    )
 
 
 def all_pods(snapshot: Snapshot) -> tuple[Pod, ...]:
@@ -61,6 +70,17 @@ def all_pods(snapshot: Snapshot) -> tuple[Pod, ...]:
     if isinstance(snapshot.pods, Missing):
         raise UnreadableError(_text("pods of all namespaces", snapshot.pods))
     return snapshot.pods
+
+
+def _storage(snapshot: Snapshot) -> Storage | None:
+    claims = _known(snapshot.persistent_volume_claims)
+    if claims is None:
+        return None
+    return storage(claims, _known(snapshot.persistent_volumes), _known(snapshot.storage_classes))
+
+
+def _known(section: tuple[T, ...] | Missing) -> tuple[T, ...] | None:
+    return None if isinstance(section, Missing) else section
 
 
 def _states(snapshot: Snapshot) -> tuple[GPUNodeState, ...]:

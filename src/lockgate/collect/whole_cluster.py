@@ -1,43 +1,46 @@
-"""Facts about a whole live cluster, as planning needs them: nodes, what runs on them, what their agents publish."""
+"""Facts about a whole live cluster, as planning needs them: nodes, what runs on them, what their agents publish.
+
+Placing and moving pods needs more: the volumes that pods are bound to, and the budgets that guard them.
+"""
 
 import asyncio
 import datetime as dt
 from typing import Any, Final
 
 from lockgate.collect.live import Access, connect
+from lockgate.collect.once import run_once
+from lockgate.collect.reader import Reader
 from lockgate.kube import resources as kinds
-from lockgate.kube.api import Api
-from lockgate.kube.errors import Forbidden, NotFound
-from lockgate.model.facts import Missing, Snapshot
+from lockgate.model.facts import Snapshot
 
 _ALIVE: Final = "status.phase!=Succeeded,status.phase!=Failed"
+# section -> kind and field selector
+_ALWAYS: Final[dict[str, tuple[kinds.Resource[Any], str]]] = {
+    "nodes": (kinds.NODES, ""),
+    "pods": (kinds.PODS, _ALIVE),
+    "namespaces": (kinds.NAMESPACES, ""),
+    "node_states": (kinds.GPUNODESTATES, ""),
+}
+_TO_PLACE: Final[dict[str, tuple[kinds.Resource[Any], str]]] = {
+    "persistent_volume_claims": (kinds.PERSISTENTVOLUMECLAIMS, ""),
+    "persistent_volumes": (kinds.PERSISTENTVOLUMES, ""),
+    "storage_classes": (kinds.STORAGECLASSES, ""),
+    "pod_disruption_budgets": (kinds.PODDISRUPTIONBUDGETS, ""),
+}
 
 
-def from_whole_cluster(access: Access) -> Snapshot:
-    """Nodes, pods that are not finished, namespaces and node states; what may not be read is Missing.
+def from_whole_cluster(access: Access, *, to_place: bool = False) -> Snapshot:
+    """Nodes, pods that are not finished, namespaces, node states; with `to_place` volumes and disruption budgets too.
 
-    Raises `kube.errors.Unreachable` when there is no answer.
+    What may not be read is Missing. Raises `kube.errors.Unreachable` when there is no answer.
     """
-    return asyncio.run(_read(access))
+    return run_once(_read(access, _ALWAYS | _TO_PLACE if to_place else _ALWAYS))
 
 
-async def _read(access: Access) -> Snapshot:
-    api = connect(access)
-    async with api:
-        nodes, pods, namespaces, states = await asyncio.gather(
-            _list(api, kinds.NODES),
-            _list(api, kinds.PODS, _ALIVE),
-            _list(api, kinds.NAMESPACES),
-            _list(api, kinds.GPUNODESTATES),
-        )
-    now = dt.datetime.now(dt.UTC).replace(microsecond=0)
-    return Snapshot(taken_at=now, nodes=nodes, pods=pods, namespaces=namespaces, node_states=states)
-
-
-async def _list(api: Api, resource: kinds.Resource[Any], field_selector: str = "") -> Any:
-    try:
-        return tuple(await api.list(resource, field_selector=field_selector))
-    except Forbidden as error:
-        return Missing(str(error), f"RBAC: list on {resource.plural} in the whole cluster")
-    except NotFound:
-        return Missing(f"the cluster does not know {resource.plural}")
+async def _read(access: Access, wanted: dict[str, tuple[kinds.Resource[Any], str]]) -> Snapshot:
+    async with connect(access) as api:
+        read = Reader(api)
+        lists = (read.list(kind, field_selector=selector) for kind, selector in wanted.values())
+        answers = await asyncio.gather(*lists)
+    found = dict(zip(wanted, answers, strict=True))
+    return Snapshot(taken_at=dt.datetime.now(dt.UTC).replace(microsecond=0), **found)

@@ -43,6 +43,11 @@ RESOURCEQUOTAS: Final = Resource("", "v1", "resourcequotas", "ResourceQuota", Tr
 PERSISTENTVOLUMECLAIMS: Final = Resource(
     "", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", True, model.PersistentVolumeClaim
 )
+PERSISTENTVOLUMES: Final = Resource("", "v1", "persistentvolumes", "PersistentVolume", False, model.PersistentVolume)
+STORAGECLASSES: Final = Resource("storage.k8s.io", "v1", "storageclasses", "StorageClass", False, model.StorageClass)
+PODDISRUPTIONBUDGETS: Final = Resource(
+    "policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", True, model.PodDisruptionBudget
+)
 DAEMONSETS: Final = Resource("apps", "v1", "daemonsets", "DaemonSet", True, model.DaemonSet)
 CONTROLLERREVISIONS: Final = Resource(
     "apps", "v1", "controllerrevisions", "ControllerRevision", True, model.ControllerRevision
@@ -51,6 +56,7 @@ DEPLOYMENTS: Final = Resource("apps", "v1", "deployments", "Deployment", True, m
 REPLICASETS: Final = Resource("apps", "v1", "replicasets", "ReplicaSet", True, model.Workload)
 STATEFULSETS: Final = Resource("apps", "v1", "statefulsets", "StatefulSet", True, model.Workload)
 JOBS: Final = Resource("batch", "v1", "jobs", "Job", True, model.Workload)
+CRONJOBS: Final = Resource("batch", "v1", "cronjobs", "CronJob", True, model.CronJob)
 RUNTIMECLASSES: Final = Resource("node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", False, model.RuntimeClass)
 LEASES: Final = Resource("coordination.k8s.io", "v1", "leases", "Lease", True, model.Lease)
 CUSTOMRESOURCEDEFINITIONS: Final = Resource(
@@ -72,12 +78,16 @@ ALL: Final[tuple[Resource[Any], ...]] = (
     SERVICEACCOUNTS,
     RESOURCEQUOTAS,
     PERSISTENTVOLUMECLAIMS,
+    PERSISTENTVOLUMES,
+    STORAGECLASSES,
+    PODDISRUPTIONBUDGETS,
     DAEMONSETS,
     CONTROLLERREVISIONS,
     DEPLOYMENTS,
     REPLICASETS,
     STATEFULSETS,
     JOBS,
+    CRONJOBS,
     RUNTIMECLASSES,
     LEASES,
     CUSTOMRESOURCEDEFINITIONS,

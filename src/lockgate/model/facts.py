@@ -13,15 +13,19 @@ from lockgate.model.node_state import GPUNodeState
 from lockgate.model.objects import (
     ClusterPolicy,
     ConfigMap,
+    CronJob,
     DaemonSet,
     Event,
     Labels,
     Namespace,
     Node,
+    PersistentVolume,
     PersistentVolumeClaim,
     Pod,
+    PodDisruptionBudget,
     ResourceQuota,
     RuntimeClass,
+    StorageClass,
     Workload,
 )
 
@@ -60,11 +64,15 @@ Pods: TypeAlias = tuple[Pod, ...]
 Events: TypeAlias = tuple[Event, ...]
 DaemonSets: TypeAlias = tuple[DaemonSet, ...]
 Workloads: TypeAlias = tuple[Workload, ...]
+CronJobs: TypeAlias = tuple[CronJob, ...]
 RuntimeClasses: TypeAlias = tuple[RuntimeClass, ...]
 ResourceQuotas: TypeAlias = tuple[ResourceQuota, ...]
 Namespaces: TypeAlias = tuple[Namespace, ...]
 ConfigMaps: TypeAlias = tuple[ConfigMap, ...]
 PersistentVolumeClaims: TypeAlias = tuple[PersistentVolumeClaim, ...]
+PersistentVolumes: TypeAlias = tuple[PersistentVolume, ...]
+StorageClasses: TypeAlias = tuple[StorageClass, ...]
+PodDisruptionBudgets: TypeAlias = tuple[PodDisruptionBudget, ...]
 ClusterPolicies: TypeAlias = tuple[ClusterPolicy, ...]
 NodeStates: TypeAlias = tuple[GPUNodeState, ...]
 NodeFolders: TypeAlias = tuple[NodeFiles, ...]
@@ -73,7 +81,9 @@ Logs: TypeAlias = tuple[Log, ...]
 
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """The facts. `pods` are all pods of the cluster (what the scheduler counts); `namespace_pods` those of the target's
-    namespace, known also where listing the whole cluster is forbidden. `taken_at` is the moment, if it is known.
+    namespace, known also where listing the whole cluster is forbidden. `custom_owners` are objects of kinds that no
+    section holds and that own pods or workloads (PyTorchJob, JobSet, ...), with the pod template found in them.
+    `taken_at` is the moment, if it is known.
     """
 
     taken_at: dt.datetime | None = None
@@ -86,11 +96,16 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     replica_sets: Workloads | Missing = NOT_COLLECTED
     stateful_sets: Workloads | Missing = NOT_COLLECTED
     jobs: Workloads | Missing = NOT_COLLECTED
+    cron_jobs: CronJobs | Missing = NOT_COLLECTED
+    custom_owners: Workloads | Missing = NOT_COLLECTED
     runtime_classes: RuntimeClasses | Missing = NOT_COLLECTED
     resource_quotas: ResourceQuotas | Missing = NOT_COLLECTED
     namespaces: Namespaces | Missing = NOT_COLLECTED
     config_maps: ConfigMaps | Missing = NOT_COLLECTED
     persistent_volume_claims: PersistentVolumeClaims | Missing = NOT_COLLECTED
+    persistent_volumes: PersistentVolumes | Missing = NOT_COLLECTED
+    storage_classes: StorageClasses | Missing = NOT_COLLECTED
+    pod_disruption_budgets: PodDisruptionBudgets | Missing = NOT_COLLECTED
     cluster_policies: ClusterPolicies | Missing = NOT_COLLECTED
     node_states: NodeStates | Missing = NOT_COLLECTED
     node_files: NodeFolders | Missing = NOT_COLLECTED
@@ -127,11 +142,15 @@ API_SECTIONS: tuple[ApiSection, ...] = (
     ApiSection("replica_sets", "replicasets", "ReplicaSet", Workload),
     ApiSection("stateful_sets", "statefulsets", "StatefulSet", Workload),
     ApiSection("jobs", "jobs", "Job", Workload),
+    ApiSection("cron_jobs", "cronjobs", "CronJob", CronJob),
     ApiSection("runtime_classes", "runtimeclasses", "RuntimeClass", RuntimeClass),
     ApiSection("resource_quotas", "resourcequotas", "ResourceQuota", ResourceQuota),
     ApiSection("namespaces", "namespaces", "Namespace", Namespace),
     ApiSection("config_maps", "configmaps", "ConfigMap", ConfigMap),
     ApiSection("persistent_volume_claims", "persistentvolumeclaims", "PersistentVolumeClaim", PersistentVolumeClaim),
+    ApiSection("persistent_volumes", "persistentvolumes", "PersistentVolume", PersistentVolume),
+    ApiSection("storage_classes", "storageclasses", "StorageClass", StorageClass),
+    ApiSection("pod_disruption_budgets", "poddisruptionbudgets", "PodDisruptionBudget", PodDisruptionBudget),
     ApiSection("cluster_policies", "clusterpolicies", "ClusterPolicy", ClusterPolicy),
     ApiSection("node_states", "gpunodestates", "GPUNodeState", GPUNodeState),
 )

@@ -253,6 +253,7 @@ class PodSpec(Object, frozen=True):
     topology_spread_constraints: tuple[TopologySpreadConstraint, ...] = ()
     restart_policy: str = ""
     host_network: bool = False
+    host_users: bool | None = None
     host_pid: bool = msgspec.field(default=False, name="hostPID")
 
 
@@ -375,6 +376,20 @@ class Workload(Resource, frozen=True):
     status: WorkloadStatus = WorkloadStatus()
 
 
+class JobTemplate(Object, frozen=True):
+    spec: WorkloadSpec = WorkloadSpec()
+
+
+class CronJobSpec(Object, frozen=True):
+    schedule: str = ""
+    suspend: bool | None = None
+    job_template: JobTemplate = JobTemplate()
+
+
+class CronJob(Resource, frozen=True):
+    spec: CronJobSpec = CronJobSpec()
+
+
 # --- cluster
 
 
@@ -457,9 +472,15 @@ class VolumeNodeAffinity(Object, frozen=True):
     required: NodeSelector | None = None
 
 
+class ClaimReference(Object, frozen=True):
+    namespace: str = ""
+    name: str = ""
+
+
 class PersistentVolumeSpec(Object, frozen=True):
     node_affinity: VolumeNodeAffinity | None = None
     storage_class_name: str = ""
+    claim_ref: ClaimReference | None = None
 
 
 class PersistentVolume(Resource, frozen=True):
@@ -502,6 +523,26 @@ class PersistentVolumeClaimStatus(Object, frozen=True):
 class PersistentVolumeClaim(Resource, frozen=True):
     spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
     status: PersistentVolumeClaimStatus = PersistentVolumeClaimStatus()
+
+
+class DisruptionBudgetSpec(Object, frozen=True):
+    selector: LabelSelector | None = None
+    min_available: int | str | None = None
+    max_unavailable: int | str | None = None
+    unhealthy_pod_eviction_policy: str = ""
+
+
+class DisruptionBudgetStatus(Object, frozen=True):
+    disruptions_allowed: int = 0
+    current_healthy: int = 0
+    desired_healthy: int = 0
+    observed_generation: int = 0
+    disrupted_pods: dict[str, str] = {}
+
+
+class PodDisruptionBudget(Resource, frozen=True):
+    spec: DisruptionBudgetSpec = DisruptionBudgetSpec()
+    status: DisruptionBudgetStatus = DisruptionBudgetStatus()
 
 
 class PolicyStatus(Object, frozen=True):

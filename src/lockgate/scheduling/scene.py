@@ -4,7 +4,16 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from lockgate.model.objects import Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass
+from lockgate.model.objects import (
+    Namespace,
+    Node,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    PodDisruptionBudget,
+    StorageClass,
+)
+from lockgate.scheduling.budgets import Budgets, by_namespace
 from lockgate.scheduling.node_fit import Room, pods_by_node, room
 
 PodKey = tuple[str, str]
@@ -24,19 +33,20 @@ class NodeView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Storage(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of volumes: claims by namespace and name, volumes and classes by name."""
+    """What is known of volumes: claims by namespace and name, volumes and classes by name (None when not read)."""
 
     claims: Mapping[PodKey, PersistentVolumeClaim] = {}
-    volumes: Mapping[str, PersistentVolume] = {}
-    classes: Mapping[str, StorageClass] = {}
+    volumes: Mapping[str, PersistentVolume] | None = {}
+    classes: Mapping[str, StorageClass] | None = {}
 
 
 class Scene(msgspec.Struct, frozen=True, kw_only=True):
-    """All nodes by name. `namespaces` holds their labels; `storage` is None when volumes are not known."""
+    """All nodes by name. `namespaces` holds their labels; `storage` and `budgets` are None when they are not known."""
 
     nodes: Mapping[str, NodeView]
     namespaces: Mapping[str, Mapping[str, str]] = {}
     storage: Storage | None = None
+    budgets: Budgets | None = None
 
     def with_node(self, view: NodeView) -> "Scene":
         """The scene with one node replaced or added."""
@@ -62,6 +72,7 @@ def scene(
     pods: Iterable[Pod],
     namespaces: Iterable[Namespace] = (),
     storage: Storage | None = None,
+    budgets: Iterable[PodDisruptionBudget] | None = None,
 ) -> Scene:
     """Put a moment together; pods that have no node, or are finished, are left out."""
     by_node = pods_by_node(pods)
@@ -69,19 +80,20 @@ def scene(
         nodes={node.name: node_view(node, by_node.get(node.name, ())) for node in nodes},
         namespaces={namespace.name: namespace.metadata.labels for namespace in namespaces},
         storage=storage,
+        budgets=None if budgets is None else by_namespace(budgets),
     )
 
 
 def storage(
     claims: Iterable[PersistentVolumeClaim],
-    volumes: Iterable[PersistentVolume] = (),
-    classes: Iterable[StorageClass] = (),
+    volumes: Iterable[PersistentVolume] | None = (),
+    classes: Iterable[StorageClass] | None = (),
 ) -> Storage:
-    """What is known of volumes, by name."""
+    """What is known of volumes, by name; None for volumes or classes that were not read."""
     return Storage(
         claims={(claim.namespace, claim.name): claim for claim in claims},
-        volumes={volume.name: volume for volume in volumes},
-        classes={each.name: each for each in classes},
+        volumes=None if volumes is None else {volume.name: volume for volume in volumes},
+        classes=None if classes is None else {each.name: each for each in classes},
     )
 
 

@@ -47,13 +47,13 @@ def rejection(pod: Pod, storage: Storage) -> Rejected | None:
 
 def check_binding(pod: Pod, storage: Storage) -> Check | None:
     """Whether each bound volume may be used on a node, by the volume's own node affinity; None without bound claims."""
-    names = [claim.spec.volume_name for claim in _claims(pod, storage) if is_bound(claim)]
-    if not names:
+    names, volumes = _bound_volumes(pod, storage), storage.volumes
+    if not names or volumes is None:
         return None
 
     def on(view: NodeView) -> Refusal | None:
         for name in names:
-            volume = storage.volumes.get(name)
+            volume = volumes.get(name)
             if volume is None:
                 return _NO_VOLUME
             if not _reachable(volume, view):
@@ -65,7 +65,7 @@ def check_binding(pod: Pod, storage: Storage) -> Check | None:
 
 def check_zone(pod: Pod, storage: Storage) -> Check | None:
     """Whether each bound volume's zone and region labels agree with the node's; None without such labels."""
-    bound = [storage.volumes.get(claim.spec.volume_name) for claim in _claims(pod, storage) if is_bound(claim)]
+    bound = [(storage.volumes or {}).get(name) for name in _bound_volumes(pod, storage)]
     zones = [zone for volume in bound if volume for zone in _zones(volume)]
     if not zones:
         return None
@@ -87,16 +87,25 @@ def unmodelled(pod: Pod, storage: Storage | None) -> tuple[str, ...]:
         return ()
     if storage is None:
         return (f"volumes: claims {', '.join(names)} were not read",)
-    waiting = [c.name for c in _claims(pod, storage) if not is_bound(c) and not _must_be_bound_first(c, storage)]
-    if waiting:
-        return (f"volumes: which volume the unbound claims {', '.join(waiting)} would get on a node",)
-    return ()
+    return tuple(_unmodelled(pod, storage))
 
 
 def is_bound(claim: PersistentVolumeClaim) -> bool:
     """Whether a claim has its volume for good."""
     completed = _BIND_COMPLETED in claim.metadata.annotations or claim.status.phase == "Bound"
     return bool(claim.spec.volume_name) and completed
+
+
+def _unmodelled(pod: Pod, storage: Storage) -> Iterator[str]:
+    if storage.volumes is None and (bound := _bound_volumes(pod, storage)):
+        yield f"volumes: from which nodes {', '.join(bound)} can be reached, since PersistentVolumes were not read"
+    waiting = [c.name for c in _claims(pod, storage) if not is_bound(c) and not _must_be_bound_first(c, storage)]
+    if waiting:
+        yield f"volumes: which volume the unbound claims {', '.join(waiting)} would get on a node"
+
+
+def _bound_volumes(pod: Pod, storage: Storage) -> list[str]:
+    return [claim.spec.volume_name for claim in _claims(pod, storage) if is_bound(claim)]
 
 
 def _missing(pod: Pod, name: str) -> str:
@@ -115,8 +124,11 @@ def _unusable(claim: PersistentVolumeClaim) -> str:
 
 
 def _must_be_bound_first(claim: PersistentVolumeClaim, storage: Storage) -> bool:
+    """Whether the scheduler waits for the claim to be bound; not said where the classes were not read."""
     if is_bound(claim):
         return False
+    if storage.classes is None:
+        return bool(claim.spec.volume_name)
     storage_class = storage.classes.get(claim.spec.storage_class_name or "")
     waits = storage_class is not None and storage_class.volume_binding_mode == _WAIT
     return not waits or bool(claim.spec.volume_name)

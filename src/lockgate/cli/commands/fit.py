@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
 
     try:
         pod, copies = _asked(options)
-        answer = fit(pod, scene_of(read_facts(options)), options.copies or copies)
+        answer = fit(pod, scene_of(read_facts(options, to_place=True)), options.copies or copies)
     except FactsError as error:
         return complain(str(error), error.code)
     except UnreadableError as error:

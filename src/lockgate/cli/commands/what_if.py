@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     if not options.actions:
         return complain("what-if: give an action, for example --drain NODE (see --help)", 2)
     try:
-        snapshot = read_facts(options)
+        snapshot = read_facts(options, to_place=True)
         outcome = what_if(options.actions, scene_of(snapshot), all_pods(snapshot))
     except FactsError as error:
         return complain(str(error), error.code)

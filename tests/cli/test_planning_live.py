@@ -1,0 +1,122 @@
+"""`capacity`, `fit` and `what-if` on a live cluster: volumes and budgets are read, and what may not be is said."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.kube.fake_server import Answer, Request, fake_server, status
+
+ROOM = {"pods": "110", "cpu": "8", "memory": "32Gi", "nvidia.com/gpu": "2"}
+ZONE = "topology.kubernetes.io/zone"
+POD = """
+apiVersion: v1
+kind: Pod
+metadata: {name: train}
+spec:
+  containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 1}}}]
+  volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]
+"""
+Objects = dict[str, list[dict[str, Any]]]
+
+
+def node(name: str, zone: str) -> dict[str, Any]:
+    return {"metadata": {"name": name, "labels": {ZONE: zone}}, "status": {"capacity": ROOM, "allocatable": ROOM}}
+
+
+def bound(name: str, on: str, **metadata: Any) -> dict[str, Any]:
+    owner = {"kind": "ReplicaSet", "name": "r", "controller": True}
+    container = {"name": "c", "resources": {"requests": {"nvidia.com/gpu": "1"}}}
+    ready = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+    metadata = {"name": name, "namespace": "default", "ownerReferences": [owner], **metadata}
+    return {"metadata": metadata, "spec": {"nodeName": on, "containers": [container]}, "status": ready}
+
+
+CLUSTER: Objects = {
+    "nodes": [node("a", "z1"), node("b", "z2")],
+    "pods": [bound("held", "b", labels={"app": "x"})],
+    "namespaces": [{"metadata": {"name": "default"}}],
+    "gpunodestates": [],
+    "persistentvolumeclaims": [
+        {
+            "metadata": {"name": "data", "namespace": "default"},
+            "spec": {"volumeName": "pv", "storageClassName": "fast"},
+            "status": {"phase": "Bound"},
+        }
+    ],
+    "persistentvolumes": [{"metadata": {"name": "pv", "labels": {ZONE: "z2"}}}],
+    "storageclasses": [],
+    "poddisruptionbudgets": [
+        {
+            "metadata": {"name": "keep", "namespace": "default"},
+            "spec": {"selector": {"matchLabels": {"app": "x"}}},
+            "status": {"disruptionsAllowed": 0},
+        }
+    ],
+}
+
+
+def serving(objects: Objects, refused: str = "") -> Callable[[Request], Answer]:
+    def answer(request: Request) -> Answer:
+        plural = request.path.rpartition("/")[2]
+        if plural == refused:
+            return status(403, "Forbidden", f'User "u" cannot list resource "{plural}"')
+        return Answer({"items": objects[plural]}) if plural in objects else Answer("404 page not found", 404)
+
+    return answer
+
+
+async def _ask(folder: Path, handler: Callable[[Request], Answer], arguments: tuple[str, ...]) -> tuple[int, str, str]:
+    async with fake_server(handler) as server:
+        config = {
+            "current-context": "c",
+            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+            "clusters": [{"name": "c", "cluster": {"server": server.url}}],
+            "users": [{"name": "u", "user": {}}],
+        }
+        (folder / "kubeconfig").write_text(yaml.safe_dump(config))
+        command = ["-m", "lockgate.cli.main", *arguments, "--kubeconfig", str(folder / "kubeconfig")]
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, *command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+        )
+        out, err = await asyncio.wait_for(process.communicate(), 60)
+        assert {request.method for request in server.requests} <= {"GET"}
+        return process.returncode or 0, out.decode(), err.decode()
+
+
+@pytest.fixture
+def ask(tmp_path: Path) -> Callable[..., tuple[int, str, str]]:
+    (tmp_path / "pod.yaml").write_text(POD)
+
+    def run(*arguments: str, refused: str = "", objects: Objects = CLUSTER) -> tuple[int, str, str]:
+        return asyncio.run(_ask(tmp_path, serving(objects, refused), arguments))
+
+    return run
+
+
+def test_a_pod_goes_where_its_volume_is(ask: Any, tmp_path: Path) -> None:
+    code, out, _ = ask("fit", "-f", str(tmp_path / "pod.yaml"), "-o", "json")
+    assert (code, json.loads(out)["where"]) == (0, {"b": 1})
+
+
+@pytest.mark.parametrize(
+    ("refused", "words"),
+    [
+        ("persistentvolumes", "from which nodes pv can be reached, since PersistentVolumes were not read"),
+        ("persistentvolumeclaims", "claims data were not read"),
+    ],
+)
+def test_volumes_that_may_not_be_read_are_said_and_exit_4(ask: Any, tmp_path: Path, refused: str, words: str) -> None:
+    code, out, _ = ask("fit", "-f", str(tmp_path / "pod.yaml"), refused=refused)
+    assert code == 4
+    assert words in " ".join(out.split())
+
+
+def test_capacity_counts_live(ask: Any) -> None:
+    code, out, _ = ask("capacity", "-o", "json")
+    assert (code, json.loads(out)["total"][0]["headroom"]) == (0, 3)
