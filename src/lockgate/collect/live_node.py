@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from lockgate.collect.live import Access, parse_timeout
+from lockgate.collect.once import run_once
 from lockgate.collect.reader import Reader
 from lockgate.kube import resources as kinds
 from lockgate.kube.api import Api
@@ -13,7 +14,7 @@ from lockgate.model.facts import Missing, Snapshot
 
 def from_node(access: Access, name: str) -> Snapshot:
     """Node, GPUNodeState and RuntimeClasses; what may not be read is Missing. Raises `kube.errors.Unreachable`."""
-    return asyncio.run(_read(access, name))
+    return run_once(_read(access, name))
 
 
 async def _read(access: Access, name: str) -> Snapshot:
