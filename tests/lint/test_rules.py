@@ -26,7 +26,20 @@ RULES = {rule.id: rule for rule in all_rules()}
 PACKAGE = Path(lockgate.lint.__file__).parent
 SARIF = fastjsonschema.compile(json.loads((Path(__file__).parent / "sarif/sarif-schema-2.1.0.json").read_text()))
 KINDS = {"failing", "look-alike", "healthy"}
-KEYS = {"case", "kind", "releases", "files", "root", "node_has", "node", "says", "severity", "fixed", "others"}
+KEYS = {
+    "case",
+    "kind",
+    "releases",
+    "files",
+    "root",
+    "node_has",
+    "node",
+    "lists_cdi",
+    "says",
+    "severity",
+    "fixed",
+    "others",
+}
 _FORBIDDEN = ("open", "socket.", "subprocess.", "os.system", "os.exec", "os.posix_spawn", "urllib.")
 _WATCH = {"on": False}  # an audit hook cannot be taken away again, so it asks
 

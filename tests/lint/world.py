@@ -3,7 +3,7 @@
 from typing import Any
 
 from lockgate.containerd.releases import Release
-from lockgate.lint.subject import NodeFacts, Subject
+from lockgate.lint.subject import HandedOut, NodeFacts, Subject
 
 TOP_LEVEL = "/etc/containerd/config.toml"
 
@@ -16,5 +16,11 @@ def subject(case: dict[str, Any], release: str | None) -> Subject:
         case.get("root", TOP_LEVEL if TOP_LEVEL in files else ""),
         Release.parse(release) if release else None,
         presence=case.get("node_has", {}),
-        node=NodeFacts(**case["node"]) if "node" in case else None,
+        node=_facts(dict(case["node"])) if "node" in case else None,
+        lists_cdi=case.get("lists_cdi", False),
     )
+
+
+def _facts(said: dict[str, Any]) -> NodeFacts:
+    handed = said.pop("hands_out", None)
+    return NodeFacts(**said, hands_out=HandedOut(**handed) if handed else None)

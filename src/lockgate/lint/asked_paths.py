@@ -4,6 +4,7 @@ from posixpath import isabs
 
 from lockgate.containerd.effective import Effective
 from lockgate.lint.cdi_paths import host_paths
+from lockgate.lint.rancher import templates
 from lockgate.lint.subject import CdiFiles, Subject
 
 _PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
@@ -14,6 +15,7 @@ def asked_paths(subject: Subject) -> tuple[str, ...]:
     effective = subject.effective
     handlers = effective.handlers.values() if isinstance(effective, Effective) else ()
     paths = {place for handler in handlers for place in binary_places(handler.binary_name)}
+    paths.update(templates(subject.root))
     cdi = subject.view("cdi")
     if isinstance(cdi, CdiFiles):
         paths |= {path.path for file in cdi.registry.files for path in host_paths(file)}

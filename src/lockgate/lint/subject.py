@@ -1,5 +1,6 @@
 """What is linted: the files of one node by their path there, the release that reads them, and views for the rules."""
 
+import datetime as dt
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -17,21 +18,34 @@ from lockgate.lint.statements import Statement, statements
 
 
 @dataclass(frozen=True)
-class NodeFacts:
-    """What the cluster says of a GPU node: the handlers that its runtime has loaded, those that RuntimeClasses name.
+class HandedOut:
+    """The CDI names that a device plugin answers with: its kind, and the devices where they are known."""
 
-    `loaded` is None where nothing tells; `needed` maps a RuntimeClass to its handler.
+    kind: str
+    devices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class NodeFacts:
+    """What is known of a node besides its files: the handlers that its runtime has loaded and those that RuntimeClasses
+    name, since when its containerd runs and when its files were written, which CDI names its plugin hands out.
+
+    `loaded`, `started` and `hands_out` are None where nothing tells; `needed` maps a RuntimeClass to its handler.
     """
 
     loaded: tuple[str, ...] | None = None
     needed: Mapping[str, str] = field(default_factory=dict)
+    started: dt.datetime | None = None
+    modified: Mapping[str, dt.datetime] = field(default_factory=dict)
+    hands_out: HandedOut | None = None
 
 
 @dataclass(frozen=True)
 class Subject:
     """One node's files. `root` is the top-level configuration ("" when there is none), `shown` how paths are printed.
 
-    `presence` says for a path whether the node has it; a path that is not in it is not known.
+    `presence` says for a path whether the node has it; a path that is not in it is not known. `lists_cdi`: the CDI
+    directories were looked at, so that where no specification is among the files there is none.
     """
 
     files: Mapping[str, File]
@@ -41,6 +55,7 @@ class Subject:
     presence: Mapping[str, bool] = field(default_factory=dict)
     shown: Mapping[str, str] = field(default_factory=dict)
     node: NodeFacts | None = None
+    lists_cdi: bool = False
 
     def show(self, path: str) -> str:
         """A path as it is printed: as it was given, or with its node's name."""
@@ -77,7 +92,7 @@ class Subject:
             case "sources" if self.root and self.release is not None:
                 return Sources(self, self.release)
             case "cdi":
-                return CdiFiles(self) if _spec_paths(self) else None
+                return CdiFiles(self) if self.lists_cdi or _spec_paths(self) else None
             case "presence":
                 return self.presence
             case "node":

@@ -13,7 +13,7 @@ from lockgate.lint.subject import Config, NodeFacts
 from lockgate.model.finding import Severity
 
 
-@lint_rule(codes=("E01",), severity=Severity.WARNING)
+@lint_rule(codes=("E01",), severity=Severity.WARNING, mutes=("containerd/newer-than-process",))
 def not_loaded(config: Config, node: NodeFacts) -> Iterator[Problem]:
     if node.loaded is None or config.effective.cri_disabled:
         return
