@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
-from lockgate.model import names
+from lockgate.model import claims, names, queues
 from lockgate.model import objects as model
 from lockgate.model.node_state import GPUNodeState
 
@@ -40,6 +40,7 @@ CONFIGMAPS: Final = Resource("", "v1", "configmaps", "ConfigMap", True, model.Co
 SERVICES: Final = Resource("", "v1", "services", "Service", True, model.Resource)
 SERVICEACCOUNTS: Final = Resource("", "v1", "serviceaccounts", "ServiceAccount", True, model.Resource)
 RESOURCEQUOTAS: Final = Resource("", "v1", "resourcequotas", "ResourceQuota", True, model.ResourceQuota)
+LIMITRANGES: Final = Resource("", "v1", "limitranges", "LimitRange", True, model.LimitRange)
 PERSISTENTVOLUMECLAIMS: Final = Resource(
     "", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", True, model.PersistentVolumeClaim
 )
@@ -65,6 +66,15 @@ CUSTOMRESOURCEDEFINITIONS: Final = Resource(
 CLUSTERPOLICIES: Final = Resource(
     names.NVIDIA_GROUP, "v1", "clusterpolicies", "ClusterPolicy", False, model.ClusterPolicy
 )
+DEVICECLASSES: Final = Resource("resource.k8s.io", "v1", "deviceclasses", "DeviceClass", False, claims.DeviceClass)
+RESOURCECLAIMS: Final = Resource("resource.k8s.io", "v1", "resourceclaims", "ResourceClaim", True, claims.ResourceClaim)
+RESOURCESLICES: Final = Resource(
+    "resource.k8s.io", "v1", "resourceslices", "ResourceSlice", False, claims.ResourceSlice
+)
+QUEUEDWORKLOADS: Final = Resource("kueue.x-k8s.io", "v1beta1", "workloads", "Workload", True, queues.QueuedWorkload)
+VOLCANO_PODGROUPS: Final = Resource("scheduling.volcano.sh", "v1beta1", "podgroups", "PodGroup", True, queues.PodGroup)
+KAI_PODGROUPS: Final = Resource("scheduling.run.ai", "v2alpha2", "podgroups", "PodGroup", True, queues.PodGroup)
+NODECLAIMS: Final = Resource("karpenter.sh", "v1", "nodeclaims", "NodeClaim", False, queues.NodeClaim)
 NODEFEATURES: Final = Resource("nfd.k8s-sigs.io", "v1alpha1", "nodefeatures", "NodeFeature", True, model.Resource)
 GPUNODESTATES: Final = Resource(names.LOCKGATE_GROUP, "v1alpha1", "gpunodestates", "GPUNodeState", False, GPUNodeState)
 
@@ -92,6 +102,14 @@ ALL: Final[tuple[Resource[Any], ...]] = (
     LEASES,
     CUSTOMRESOURCEDEFINITIONS,
     CLUSTERPOLICIES,
+    DEVICECLASSES,
+    RESOURCECLAIMS,
+    RESOURCESLICES,
+    QUEUEDWORKLOADS,
+    VOLCANO_PODGROUPS,
+    KAI_PODGROUPS,
+    NODECLAIMS,
+    LIMITRANGES,
     NODEFEATURES,
     GPUNODESTATES,
 )

@@ -9,6 +9,7 @@ from typing import TypeAlias, TypeVar
 
 import msgspec
 
+from lockgate.model.claims import DeviceClass, ResourceClaim, ResourceSlice
 from lockgate.model.node_state import GPUNodeState
 from lockgate.model.objects import (
     ClusterPolicy,
@@ -17,6 +18,7 @@ from lockgate.model.objects import (
     DaemonSet,
     Event,
     Labels,
+    LimitRange,
     Namespace,
     Node,
     PersistentVolume,
@@ -28,6 +30,7 @@ from lockgate.model.objects import (
     StorageClass,
     Workload,
 )
+from lockgate.model.queues import NodeClaim, PodGroup, QueuedWorkload
 
 T = TypeVar("T")
 
@@ -67,6 +70,13 @@ Workloads: TypeAlias = tuple[Workload, ...]
 CronJobs: TypeAlias = tuple[CronJob, ...]
 RuntimeClasses: TypeAlias = tuple[RuntimeClass, ...]
 ResourceQuotas: TypeAlias = tuple[ResourceQuota, ...]
+LimitRanges: TypeAlias = tuple[LimitRange, ...]
+DeviceClasses: TypeAlias = tuple[DeviceClass, ...]
+ResourceClaims: TypeAlias = tuple[ResourceClaim, ...]
+ResourceSlices: TypeAlias = tuple[ResourceSlice, ...]
+QueuedWorkloads: TypeAlias = tuple[QueuedWorkload, ...]
+PodGroups: TypeAlias = tuple[PodGroup, ...]
+NodeClaims: TypeAlias = tuple[NodeClaim, ...]
 Namespaces: TypeAlias = tuple[Namespace, ...]
 ConfigMaps: TypeAlias = tuple[ConfigMap, ...]
 PersistentVolumeClaims: TypeAlias = tuple[PersistentVolumeClaim, ...]
@@ -100,6 +110,13 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     custom_owners: Workloads | Missing = NOT_COLLECTED
     runtime_classes: RuntimeClasses | Missing = NOT_COLLECTED
     resource_quotas: ResourceQuotas | Missing = NOT_COLLECTED
+    limit_ranges: LimitRanges | Missing = NOT_COLLECTED
+    device_classes: DeviceClasses | Missing = NOT_COLLECTED
+    resource_claims: ResourceClaims | Missing = NOT_COLLECTED
+    resource_slices: ResourceSlices | Missing = NOT_COLLECTED
+    queued_workloads: QueuedWorkloads | Missing = NOT_COLLECTED
+    pod_groups: PodGroups | Missing = NOT_COLLECTED
+    node_claims: NodeClaims | Missing = NOT_COLLECTED
     namespaces: Namespaces | Missing = NOT_COLLECTED
     config_maps: ConfigMaps | Missing = NOT_COLLECTED
     persistent_volume_claims: PersistentVolumeClaims | Missing = NOT_COLLECTED
@@ -145,6 +162,13 @@ API_SECTIONS: tuple[ApiSection, ...] = (
     ApiSection("cron_jobs", "cronjobs", "CronJob", CronJob),
     ApiSection("runtime_classes", "runtimeclasses", "RuntimeClass", RuntimeClass),
     ApiSection("resource_quotas", "resourcequotas", "ResourceQuota", ResourceQuota),
+    ApiSection("limit_ranges", "limitranges", "LimitRange", LimitRange),
+    ApiSection("device_classes", "deviceclasses", "DeviceClass", DeviceClass),
+    ApiSection("resource_claims", "resourceclaims", "ResourceClaim", ResourceClaim),
+    ApiSection("resource_slices", "resourceslices", "ResourceSlice", ResourceSlice),
+    ApiSection("queued_workloads", "workloads", "Workload", QueuedWorkload),  # Kueue's
+    ApiSection("pod_groups", "podgroups", "PodGroup", PodGroup),
+    ApiSection("node_claims", "nodeclaims", "NodeClaim", NodeClaim),
     ApiSection("namespaces", "namespaces", "Namespace", Namespace),
     ApiSection("config_maps", "configmaps", "ConfigMap", ConfigMap),
     ApiSection("persistent_volume_claims", "persistentvolumeclaims", "PersistentVolumeClaim", PersistentVolumeClaim),

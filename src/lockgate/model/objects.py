@@ -463,6 +463,24 @@ class ResourceQuota(Resource, frozen=True):
     status: ResourceQuotaStatus = ResourceQuotaStatus()
 
 
+class LimitRangeItem(Object, frozen=True):
+    """Bounds for each `type` (Container, Pod); a `max` without a `default` is the default of what names none."""
+
+    type: str = ""
+    max: dict[str, str | int] = {}
+    min: dict[str, str | int] = {}
+    default: dict[str, str | int] = {}
+    default_request: dict[str, str | int] = {}
+
+
+class LimitRangeSpec(Object, frozen=True):
+    limits: tuple[LimitRangeItem, ...] = ()
+
+
+class LimitRange(Resource, frozen=True):
+    spec: LimitRangeSpec = LimitRangeSpec()
+
+
 class StorageClass(Resource, frozen=True):
     provisioner: str = ""
     volume_binding_mode: str = ""

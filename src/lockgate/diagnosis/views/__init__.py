@@ -6,6 +6,7 @@ A view's parameters name what it needs, like a rule's; it is Missing when one of
 from collections.abc import Callable
 from typing import Any
 
+from lockgate.diagnosis.views.creation import creation
 from lockgate.diagnosis.views.devices import devices
 from lockgate.diagnosis.views.gate_one import gate_one
 from lockgate.diagnosis.views.gate_two import gate_two
@@ -17,6 +18,7 @@ from lockgate.diagnosis.views.pod_events import pod_events, workload_events
 from lockgate.diagnosis.views.words import words
 
 VIEWS: dict[str, Callable[..., Any]] = {
+    "creation": creation,
     "devices": devices,
     "gate_one": gate_one,
     "gate_two": gate_two,

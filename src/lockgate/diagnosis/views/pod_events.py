@@ -11,13 +11,18 @@ _EARLIEST = dt.datetime.min.replace(tzinfo=dt.UTC)
 
 def pod_events(pod: Pod, events: Events) -> Events:
     """The events about this very pod: by uid where both have one, so that a namesake of the past does not speak."""
-    return _in_order(e for e in events if _about(e, "Pod", pod))
+    return events_of(events, "Pod", pod)
 
 
 def workload_events(workload: Workload, controllers: tuple[Workload, ...], events: Events) -> Events:
     """The events about a workload and about the controllers below it (a Deployment's ReplicaSets)."""
     owners = (workload, *controllers)
     return _in_order(e for e in events if any(_about(e, owner.kind, owner) for owner in owners))
+
+
+def events_of(events: Events, kind: str, it: Resource) -> Events:
+    """The events about one object, oldest first."""
+    return _in_order(e for e in events if _about(e, kind, it))
 
 
 def _about(event: Event, kind: str, it: Resource) -> bool:
