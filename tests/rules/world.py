@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from lockgate.model.facts import API_SECTIONS, Log, Missing, NodeFiles, Snapshot
+from lockgate.model.objects import Workload
 from tests.rules.operator_estate import with_operator
 
 _PLUGIN = "nvidia-device-plugin-daemonset"
@@ -103,7 +104,7 @@ _KINDS = {
     "node": "Node",
     "policy": "ClusterPolicy",
 }
-_BESIDE = {"files", "logs", "missing"}  # what a case gives that is no object
+_BESIDE = {"files", "logs", "missing", "custom_owners"}  # what a case gives that is no object of a known kind
 _ORDINARY: dict[str, Any] = {
     "nodes": _NODE,
     "runtime_classes": {"handler": "nvidia"},
@@ -143,6 +144,8 @@ def snapshot_of(made: dict[str, list[dict[str, Any]]], beside: dict[str, Any]) -
     sections["namespace_pods"] = sections["pods"]
     sections["node_files"] = tuple(_files(node, own) for node, own in beside.get("files", {}).items())
     sections["logs"] = tuple(Log(*place.split("/"), text) for place, text in beside.get("logs", {}).items())
+    owners = (_object("custom_owners", name, own) for name, own in beside.get("custom_owners", {}).items())
+    sections["custom_owners"] = tuple(msgspec.convert(owner, Workload) for owner in owners)
     for name in beside.get("missing", ()):
         sections[name] = Missing("may not be read", "ask for it")
     return Snapshot(**sections)

@@ -4,19 +4,24 @@ import asyncio
 import datetime as dt
 import re
 from collections.abc import Awaitable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import msgspec
 
+from lockgate.collect.custom_owner import parse_owner
 from lockgate.collect.errors import InputError
+from lockgate.collect.once import run_once
 from lockgate.collect.reader import Reader
 from lockgate.kube import resources as kinds
 from lockgate.kube.api import Api
+from lockgate.kube.discovery import Kinds, discover
+from lockgate.kube.errors import Forbidden, NotFound
 from lockgate.model import names
 from lockgate.model.facts import Log, Missing, Pods, Snapshot
-from lockgate.model.objects import DaemonSet, Node, Pod, Resource, Workload
+from lockgate.model.objects import Node, Pod, Resource, Workload
 
 T = TypeVar("T", bound=Resource)
 _NUMBER = r"(\d+(?:\.\d+)?)"
@@ -30,6 +35,7 @@ _KINDS: Final[dict[str, kinds.Resource[Any]]] = {
     "StatefulSet": kinds.STATEFULSETS,
     "DaemonSet": kinds.DAEMONSETS,
     "Job": kinds.JOBS,
+    "CronJob": kinds.CRONJOBS,
 }
 _SECTIONS: Final = {
     "Deployment": "deployments",
@@ -37,7 +43,12 @@ _SECTIONS: Final = {
     "StatefulSet": "stateful_sets",
     "DaemonSet": "daemon_sets",
     "Job": "jobs",
+    "CronJob": "cron_jobs",
 }
+# Kinds between a workload and its pods; a custom owner may have any of them between.
+_BETWEEN: Final = {"Deployment": ("ReplicaSet",), "CronJob": ("Job",)}
+_UNDER_CUSTOM: Final = ("Deployment", "ReplicaSet", "StatefulSet", "Job")
+_MOST_OWNERS: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +67,7 @@ def from_cluster(access: Access, kind: str, name: str, namespace: str) -> Snapsh
 
     Raises `kube.errors.Unreachable` when there is no answer, and ApiErrors: Forbidden only for the object itself.
     """
-    return asyncio.run(_from_cluster(access, kind, name, namespace))
+    return run_once(_from_cluster(access, kind, name, namespace))
 
 
 def parse_timeout(text: str) -> float:
@@ -89,10 +100,16 @@ class _Look:
     """One look at a cluster, from one namespace."""
 
     def __init__(self, api: Api, namespace: str) -> None:
-        self._read, self._namespace = Reader(api), namespace
+        self._api, self._read, self._namespace = api, Reader(api), namespace
 
     async def at(self, kind: str, name: str) -> Snapshot:
-        found, own = await self._pod(name) if kind == "Pod" else await self._workload(kind, name)
+        match kind:
+            case "Pod":
+                found, own = await self._pod(name)
+            case _ if kind in _KINDS:
+                found, own = await self._workload(kind, name)
+            case _:
+                found, own = await self._custom(kind, name)
         if own is not None:
             found |= await self._around(own)
         return Snapshot(taken_at=dt.datetime.now(dt.UTC).replace(microsecond=0), **found)
@@ -114,19 +131,59 @@ class _Look:
             return {section: await self._read.list(resource, self._namespace), "namespace_pods": ()}, None
         return await self._below(kind, section, workload)
 
-    async def _below(self, kind: str, section: str, workload: Workload | DaemonSet) -> tuple[dict[str, Any], Pods]:
+    async def _below(self, kind: str, section: str, workload: Resource) -> tuple[dict[str, Any], Pods]:
         """A workload's pods, the controllers between, and what may refuse its pods."""
-        sets, pods, quotas = await asyncio.gather(
-            self._read.list(kinds.REPLICASETS, self._namespace) if kind == "Deployment" else _nothing(),
-            self._read.list(kinds.PODS, self._namespace),
-            self._read.list(kinds.RESOURCEQUOTAS, self._namespace),
-        )
-        found = {"namespace_pods": pods, "resource_quotas": quotas, section: (kinded(workload, kind),)}
-        if kind == "Deployment":
-            found["replica_sets"] = sets if isinstance(sets, Missing) else tuple(kinded(s, "ReplicaSet") for s in sets)
-        owners = [workload.name, *(s.name for s in _owned(found.get("replica_sets", ()), {workload.name}))]
-        own = _owned(pods, set(owners))
+        found = await self._namespaced(_BETWEEN.get(kind, ())) | {section: (kinded(workload, kind),)}
+        return await self._with_events(found, workload)
+
+    async def _namespaced(self, between: Sequence[str]) -> dict[str, Any]:
+        """The pods and quotas of the namespace, and its objects of some kinds."""
+        resources = (kinds.PODS, kinds.RESOURCEQUOTAS, *(_KINDS[kind] for kind in between))
+        pods, quotas, *lists = await asyncio.gather(*(self._read.list(r, self._namespace) for r in resources))
+        found = {"namespace_pods": pods, "resource_quotas": quotas}
+        for kind, listed in zip(between, lists, strict=True):
+            found[_SECTIONS[kind]] = listed if isinstance(listed, Missing) else tuple(kinded(o, kind) for o in listed)
+        return found
+
+    async def _with_events(self, found: dict[str, Any], top: Resource) -> tuple[dict[str, Any], Pods]:
+        owners, own = _family(found, top)
         return {**found, "events": await self._events([*owners, *(pod.name for pod in own)])}, own
+
+    # --- an owner of a kind that no section holds
+
+    async def _custom(self, kind: str, name: str) -> tuple[dict[str, Any], Pods | None]:
+        known = await discover(self._api)
+        resource = known.find(kind)
+        if resource is None:
+            return {"custom_owners": Missing(f'the cluster knows no kind "{kind}"')}, None
+        top = await self._owner(resource, name)
+        if top is None:
+            near = await self._read.list(resource, self._namespace)
+            others = () if isinstance(near, Missing) else tuple(_named(resource.kind, each) for each in near)
+            return {"custom_owners": others, "namespace_pods": ()}, None
+        found = await self._namespaced(_UNDER_CUSTOM)
+        found["custom_owners"] = (top, *await self._owners_between(known, found, top))
+        return await self._with_events(found, top)
+
+    async def _owner(self, resource: kinds.Resource[Any], name: str) -> Workload | None:
+        try:
+            raw = await self._api.get_manifest(resource, name, self._namespace)
+        except NotFound:
+            return None
+        return parse_owner(f"{resource.kind} {name}", raw)
+
+    async def _owners_between(self, known: Kinds, found: dict[str, Any], top: Workload) -> tuple[Workload, ...]:
+        """Owners of other custom kinds that stand between (the RayCluster of a RayJob)."""
+        children = [c for objects in found.values() if not isinstance(objects, Missing) for c in objects]
+        named = {(r.api_version, r.kind, r.name) for c in children for r in c.metadata.owner_references if r.controller}
+        wanted = sorted(r for r in named if r[1] not in _KINDS and (r[1], r[2]) != (top.kind, top.name))
+        between = []
+        for version, kind, name in wanted[:_MOST_OWNERS]:
+            resource = known.find(kind, version)
+            with suppress(Forbidden):  # it stays a reference: what it owns is then not told as the target's
+                if resource is not None and (owner := await self._owner(resource, name)):
+                    between.append(owner)
+        return tuple(between)
 
     async def _events(self, about: Iterable[str]) -> Any:
         """The events about some objects of the namespace; asked one by one, since a namespace may hold thousands."""
@@ -194,10 +251,6 @@ class _Look:
         return missing or tuple(answers)
 
 
-async def _nothing() -> tuple[()]:
-    return ()
-
-
 def _offers_gpus(node: Node) -> bool:
     return any(names.is_gpu_resource(name) and count != "0" for name, count in node.status.allocatable.items())
 
@@ -207,8 +260,24 @@ def kinded(found: Any, kind: str) -> Any:
     return msgspec.structs.replace(found, kind=kind) if isinstance(found, Workload) else found
 
 
-def _owned(found: Any, owners: set[str]) -> tuple[Any, ...]:
-    """Those of a section that name one of the owners; none where the section is missing."""
-    if isinstance(found, Missing):
-        return ()
-    return tuple(each for each in found if any(r.name in owners for r in each.metadata.owner_references))
+def _named(kind: str, found: Resource) -> Workload:
+    return Workload(metadata=found.metadata, kind=kind)
+
+
+def _family(found: dict[str, Any], top: Resource) -> tuple[list[str], Pods]:
+    """The names of an owner and of the controllers below it, and the pods of them all."""
+    between = [o for name in (*_SECTIONS.values(), "custom_owners") for o in _listed(found, name) if o is not top]
+    owners = {top.name}
+    while below := {o.name for o in between if o.name not in owners and _names_one(o, owners)}:
+        owners |= below
+    own = tuple(pod for pod in _listed(found, "namespace_pods") if _names_one(pod, owners))
+    return [top.name, *sorted(owners - {top.name})], own
+
+
+def _listed(found: dict[str, Any], section: str) -> Any:
+    objects = found.get(section, ())
+    return () if isinstance(objects, Missing) else objects
+
+
+def _names_one(child: Resource, owners: set[str]) -> bool:
+    return any(r.name in owners for r in child.metadata.owner_references)

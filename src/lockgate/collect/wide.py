@@ -9,6 +9,7 @@ from collections.abc import Awaitable
 from typing import Any, Final
 
 from lockgate.collect.live import Access, connect, kinded
+from lockgate.collect.once import run_once
 from lockgate.collect.reader import Reader
 from lockgate.kube import resources as kinds
 from lockgate.model.facts import Log, Missing, Snapshot
@@ -21,24 +22,46 @@ _MOST_LOGS: Final = 8
 
 
 def from_cluster_wide(access: Access, kind: str, name: str) -> Snapshot:
-    """What the cluster says now about a Node, an Operand or itself (`Cluster`).
+    """What the cluster says now about a Node, an Operand, a Namespace or itself (`Cluster`).
 
     Raises `kube.errors.Unreachable` when there is no answer; what may not be read is Missing.
     """
-    return asyncio.run(_read(access, kind, name))
+    return run_once(_read(access, kind, name))
 
 
 async def _read(access: Access, kind: str, name: str) -> Snapshot:
     api = connect(access)
     async with api:
         read = Reader(api)
-        sections = _around_node(read, name) if kind == "Node" else _everywhere(read, workloads=kind == "Cluster")
+        sections = _sections(read, kind, name)
         answers = await asyncio.gather(*sections.values())
         found = dict(zip(sections, answers, strict=True))
         if kind == "Node" and not found["nodes"]:
             found["nodes"] = await read.list(kinds.NODES)  # so that near names can be told
         found["logs"] = await _sick_logs(read, found["pods"])
     return Snapshot(taken_at=dt.datetime.now(dt.UTC).replace(microsecond=0), **found)
+
+
+def _sections(read: Reader, kind: str, name: str) -> dict[str, Awaitable[Any]]:
+    match kind:
+        case "Node":
+            return _around_node(read, name)
+        case "Namespace":
+            return _in_namespace(read, name)
+        case _:
+            return _everywhere(read, workloads=kind == "Cluster")
+
+
+def _in_namespace(read: Reader, namespace: str) -> dict[str, Awaitable[Any]]:
+    """All nodes and what runs on them, since its pods compete with others, and everything of the namespace itself."""
+    return {
+        "nodes": read.list(kinds.NODES),
+        "node_states": read.list(kinds.GPUNODESTATES),
+        "pods": read.list(kinds.PODS, field_selector=_ALIVE),
+        "namespace_pods": read.list(kinds.PODS, namespace),
+        **_shared(read, namespace),
+        **_workloads(read, namespace),
+    }
 
 
 def _around_node(read: Reader, node: str) -> dict[str, Awaitable[Any]]:
@@ -63,24 +86,24 @@ def _everywhere(read: Reader, *, workloads: bool) -> dict[str, Awaitable[Any]]:
     }
 
 
-def _shared(read: Reader) -> dict[str, Awaitable[Any]]:
+def _shared(read: Reader, namespace: str | None = None) -> dict[str, Awaitable[Any]]:
     return {
-        "events": read.list(kinds.EVENTS, field_selector=_WARNINGS),
+        "events": read.list(kinds.EVENTS, namespace, field_selector=_WARNINGS),
         "daemon_sets": read.list(kinds.DAEMONSETS),
         "runtime_classes": read.list(kinds.RUNTIMECLASSES),
         "cluster_policies": read.list(kinds.CLUSTERPOLICIES),
     }
 
 
-def _workloads(read: Reader) -> dict[str, Awaitable[Any]]:
+def _workloads(read: Reader, namespace: str | None = None) -> dict[str, Awaitable[Any]]:
     return {
         "namespaces": read.list(kinds.NAMESPACES),
-        "resource_quotas": read.list(kinds.RESOURCEQUOTAS),
-        "persistent_volume_claims": read.list(kinds.PERSISTENTVOLUMECLAIMS),
-        "deployments": _kinded(read, kinds.DEPLOYMENTS),
-        "replica_sets": _kinded(read, kinds.REPLICASETS),
-        "stateful_sets": _kinded(read, kinds.STATEFULSETS),
-        "jobs": _kinded(read, kinds.JOBS),
+        "resource_quotas": read.list(kinds.RESOURCEQUOTAS, namespace),
+        "persistent_volume_claims": read.list(kinds.PERSISTENTVOLUMECLAIMS, namespace),
+        "deployments": _kinded(read, kinds.DEPLOYMENTS, namespace),
+        "replica_sets": _kinded(read, kinds.REPLICASETS, namespace),
+        "stateful_sets": _kinded(read, kinds.STATEFULSETS, namespace),
+        "jobs": _kinded(read, kinds.JOBS, namespace),
     }
 
 
@@ -89,8 +112,8 @@ async def _one(read: Reader, resource: kinds.Resource[Any], name: str) -> Any:
     return found if isinstance(found, Missing) else () if found is None else (found,)
 
 
-async def _kinded(read: Reader, resource: kinds.Resource[Any]) -> Any:
-    found = await read.list(resource)
+async def _kinded(read: Reader, resource: kinds.Resource[Any], namespace: str | None) -> Any:
+    found = await read.list(resource, namespace)
     return found if isinstance(found, Missing) else tuple(kinded(each, resource.kind) for each in found)
 
 

@@ -12,7 +12,7 @@ import msgspec
 from lockgate.diagnosis.operand_names import matching, short_name, suggestions
 from lockgate.diagnosis.probe import gate_of, has_gpus, probe
 from lockgate.diagnosis.stage import Stage, stage_of
-from lockgate.diagnosis.subject import Subject, subjects, wanted
+from lockgate.diagnosis.subject import MAKERS, Subject, is_short, subjects
 from lockgate.diagnosis.target import CLUSTER, SECTION_OF, Found, Target, TargetMissingError, find
 from lockgate.diagnosis.views.gate_one import gate_one, gpu_asked
 from lockgate.diagnosis.views.operands import Operands, operands
@@ -32,11 +32,15 @@ _OWNING = ("deployments", "replica_sets", "stateful_sets", "jobs")
 
 
 class Scope(msgspec.Struct, frozen=True):
-    """The target as found, and the subjects; `unseen` counts sick pods beyond those that are looked at."""
+    """The target as found, and the subjects; `unseen` counts sick pods beyond those that are looked at.
+
+    `looked_at` says in a few words what was gone through, where the subjects do not tell it.
+    """
 
     target: Target
     about: tuple[Subject, ...]
     unseen: int = 0
+    looked_at: str = ""
 
 
 def scope(snapshot: Snapshot, target: Target) -> Scope:
@@ -46,6 +50,8 @@ def scope(snapshot: Snapshot, target: Target) -> Scope:
             return _node_scope(snapshot, target)
         case "Operand":
             return _operand_scope(snapshot, target)
+        case "Namespace":
+            return _namespace_scope(snapshot, target)
         case _ if target.kind == CLUSTER:
             return _cluster_scope(snapshot, target)
         case _:
@@ -108,6 +114,41 @@ def _operand(known: Operands, daemon_set: DaemonSet) -> tuple[Subject, ...]:
     return own, *_sick(known.of(daemon_set))
 
 
+# --- a namespace
+
+
+def _namespace_scope(snapshot: Snapshot, target: Target) -> Scope:
+    """Every pod of it that is not well, whether it asks for a GPU or not, and what lacks pods."""
+    pods = [p for p in snapshot.known_pods if p.namespace == target.name]
+    if not pods:
+        _check_namespace(snapshot, target)
+    kinds = _by_kind(_sick(pods))
+    asking = sum(bool(gpu_asked(p)) for p in pods)
+    lacking = _lacking(snapshot, target.name)
+    return Scope(
+        target,
+        (*kinds[:MOST_PODS], *lacking),
+        sum(1 + len(s.alike) for s in kinds[MOST_PODS:]),
+        f"{len(pods)} pods looked at, {asking} ask for GPUs",
+    )
+
+
+def _check_namespace(snapshot: Snapshot, target: Target) -> None:
+    """Raises TargetMissingError where a namespace without pods is not known to be there."""
+    if isinstance(snapshot.namespaces, Missing):
+        spaces = {p.namespace for p in snapshot.known_pods}
+        known = not isinstance(snapshot.pods, Missing)
+    else:
+        spaces, known = {n.name for n in snapshot.namespaces}, True
+    if target.name in spaces:
+        return
+    if not known:
+        raise TargetMissingError(f"{target.text} cannot be looked up: neither it nor pods of it are among the facts")
+    near = tuple(difflib.get_close_matches(target.name, sorted(spaces), n=3))
+    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    raise TargetMissingError(f"{target.text} is not there{hint}", near)
+
+
 # --- the cluster
 
 
@@ -153,25 +194,24 @@ def _kind(subject: Subject) -> object:
     return pod.namespace, pod.name if claims else "", msgspec.json.encode((pod.spec, labels), order="deterministic")
 
 
-def _lacking(snapshot: Snapshot) -> tuple[Subject, ...]:
+def _lacking(snapshot: Snapshot, namespace: str = "") -> tuple[Subject, ...]:
     """Workloads that ask for GPUs and lack pods: what refuses their pods is told nowhere else."""
     named = {section: kind for kind, section in SECTION_OF.items()}
     found = []
     for section in _OWNING:
         workloads = getattr(snapshot, section)
         for each in () if isinstance(workloads, Missing) else workloads:
-            if _is_lacking(each):
+            if namespace in ("", each.namespace) and _is_lacking(each):
                 target = Target(named[section], each.name, each.namespace)
                 found.append(_without_pods(find(snapshot, target)))
     return tuple(s for s in found if s is not None)
 
 
 def _is_lacking(workload: Workload) -> bool:
-    """By its own status, which is told without looking at all pods: fewer pods were made than it wants."""
-    if any(o.controller for o in workload.metadata.owner_references):
+    """By its own status, which is told without looking at all pods; one that another maker owns is told with that."""
+    if any(o.controller and o.kind in MAKERS for o in workload.metadata.owner_references):
         return False
-    made = workload.status.active if workload.kind == "Job" else workload.status.replicas
-    return made < wanted(workload) and bool(gpu_asked(Pod(spec=workload.spec.template.spec)))
+    return is_short(workload) and bool(gpu_asked(Pod(spec=workload.spec.template.spec)))
 
 
 def _without_pods(found: Found) -> Subject | None:

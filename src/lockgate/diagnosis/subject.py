@@ -16,6 +16,8 @@ from lockgate.model.objects import DaemonSet, Node, Pod, Workload
 
 # A workload's pods are usually sick in the same way; this many of them are looked at.
 _MOST_PODS = 20
+# Kinds whose status counts pods of their own.
+MAKERS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job")
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,7 +46,13 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     def well(self) -> bool:
         """Whether it does what was asked of it, as far as its own status tells."""
         running = self.stage is Stage.RUNNING and self.pod is not None and is_ready(self.pod)
-        return running or self.stage is Stage.SUCCEEDED
+        return running or self.stage is Stage.SUCCEEDED or self._waits_for_its_time
+
+    @property
+    def _waits_for_its_time(self) -> bool:
+        """Whether it is a CronJob between two runs."""
+        between = self.stage is Stage.NO_POD and self.workload is not None and self.workload.kind == "CronJob"
+        return between and not self.workload.spec.suspend  # type: ignore[union-attr]
 
 
 def subjects(found: Found) -> tuple[Subject, ...]:
@@ -54,26 +62,47 @@ def subjects(found: Found) -> tuple[Subject, ...]:
     """
     of_pods = [_subject(found, stage_of(pod), pod) for pod in found.pods]
     sick = [s for s in of_pods if not s.well][:_MOST_PODS]
-    lacking = [_subject(found, Stage.NO_POD, None)] if found.workload and _lacks_pods(found) else []
+    lacking = _lacking(found)
     return tuple(lacking + sick) or tuple(of_pods[:1]) or (_subject(found, Stage.NO_POD, None),)
 
 
 def wanted(workload: Workload) -> int:
-    """How many pods a workload wants at once now; a Job that has ended wants none."""
+    """How many pods a workload wants at once now; a Job that has ended wants none.
+
+    What leaves its pods to other controllers (a CronJob to its Jobs, a custom owner) wants one, until it is suspended.
+    """
+    if workload.spec.suspend:
+        return 0
     if workload.kind != "Job":
         return 1 if workload.spec.replicas is None else workload.spec.replicas
     ended = any(c.type in ("Complete", "Failed") and c.status == "True" for c in workload.status.conditions)
-    if ended or workload.spec.suspend:
+    if ended:
         return 0
     left = max((workload.spec.completions or 1) - workload.status.succeeded, 0)
     return min(1 if workload.spec.parallelism is None else workload.spec.parallelism, left)
 
 
-def _lacks_pods(found: Found) -> bool:
+def is_short(workload: Workload) -> bool:
+    """Whether fewer pods were made than it wants, by its own status."""
+    made = workload.status.active if workload.kind == "Job" else workload.status.replicas
+    return made < wanted(workload)
+
+
+def _lacking(found: Found) -> list[Subject]:
+    """The workload where pods are lacking; of what leaves its pods to others, those others."""
+    if found.workload is None:
+        return []
+    if found.workload.kind in MAKERS:
+        return [_subject(found, Stage.NO_POD, None)] if _lacks_pods(found, found.workload) else []
+    short = [c for c in found.controllers if c.kind in MAKERS and is_short(c)]
+    return [Subject(stage=Stage.NO_POD, workload=c) for c in short[:_MOST_PODS]]
+
+
+def _lacks_pods(found: Found, workload: Workload) -> bool:
     alive = sum(
         stage_of(p) not in (Stage.FAILED, Stage.ADMISSION, Stage.SUCCEEDED, Stage.TERMINATING) for p in found.pods
     )
-    return found.workload is not None and alive < wanted(found.workload)
+    return alive < wanted(workload)
 
 
 def _subject(found: Found, stage: Stage, pod: Pod | None) -> Subject:

@@ -1,13 +1,22 @@
 """What is asked about: `pod/x`, `deploy/x`, and what belongs to it in the snapshot."""
 
 import difflib
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 import msgspec
 
-from lockgate.model.facts import Missing, Pods, Snapshot
-from lockgate.model.objects import DaemonSet, OwnerReference, Resource, Workload, WorkloadSpec
+from lockgate.model.facts import NOT_COLLECTED, Missing, Pods, Snapshot
+from lockgate.model.objects import (
+    CronJob,
+    DaemonSet,
+    Metadata,
+    Pod,
+    Resource,
+    Workload,
+    WorkloadSpec,
+)
 
 R = TypeVar("R", bound=Resource)
 
@@ -19,6 +28,8 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "StatefulSet": ("statefulset", "statefulsets", "sts"),
     "DaemonSet": ("daemonset", "daemonsets", "ds"),
     "Job": ("job", "jobs"),
+    "CronJob": ("cronjob", "cronjobs", "cj"),
+    "Namespace": ("namespace", "namespaces", "ns"),
     "Node": ("node", "nodes", "no"),
     "Operand": ("operand", "operands"),
 }
@@ -28,15 +39,27 @@ SECTION_OF: dict[str, str] = {
     "StatefulSet": "stateful_sets",
     "DaemonSet": "daemon_sets",
     "Job": "jobs",
+    "CronJob": "cron_jobs",
 }
-EXPECTED = "pod/NAME, deploy/NAME, rs/NAME, sts/NAME, ds/NAME, job/NAME, node/NAME, operand/NAME or a pod's name"
+# The order in which owners of pods are looked through; a level below another may stand anywhere.
+_OWNERS = (*SECTION_OF.values(), "custom_owners")
+EXPECTED = (
+    "pod/NAME, deploy/NAME, rs/NAME, sts/NAME, ds/NAME, job/NAME, cronjob/NAME, another owner's KIND/NAME, "
+    "namespace/NAME, node/NAME, operand/NAME or a pod's name"
+)
 CLUSTER = "Cluster"  # nothing was named: what is wrong anywhere
-WIDE = (CLUSTER, "Node", "Operand")  # no workload, but what many of them stand on
+WIDE = (CLUSTER, "Namespace", "Node", "Operand")  # no workload, but what many of them stand on
+_KIND = re.compile(r"[a-z][a-z0-9]*(\.[a-z0-9-]+)*")
+# How near a kind comes to a known one: a slip of the finger (`deplyo`), or merely like it (`tfjob` and `job`).
+_SLIP, _LIKE = 0.82, 0.6
 _KIND_OF = {alias: kind for kind, aliases in ALIASES.items() for alias in aliases}
 
 
 class Target(msgspec.Struct, frozen=True):
-    """One object to ask about; `namespace` empty means: wherever it is, if there is only one."""
+    """One object to ask about; `namespace` empty means: wherever it is, if there is only one.
+
+    A kind that no alias names is kept as it was typed, in lower case: the kind, plural or short name of a custom owner.
+    """
 
     kind: str
     name: str
@@ -47,7 +70,12 @@ class Target(msgspec.Struct, frozen=True):
         """As a person would type it."""
         if self.kind == CLUSTER:
             return "the cluster"
-        return f"{ALIASES[self.kind][0]}/{self.name}"
+        return f"{ALIASES.get(self.kind, (self.kind.lower(),))[0]}/{self.name}"
+
+    @property
+    def is_custom(self) -> bool:
+        """Whether its kind is none that a section holds."""
+        return self.kind != CLUSTER and self.kind not in ALIASES
 
 
 class TargetError(ValueError):
@@ -74,7 +102,8 @@ class Found(msgspec.Struct, frozen=True):
 def parse_target(text: str, namespace: str = "") -> Target:
     """`pod/x`, `node/x`, `namespace/kind/name`, a bare name, which is a pod, or "", which is the whole cluster.
 
-    Raises TargetError for anything else.
+    A kind that is not known here may be that of a custom owner (`pytorchjob/x`, `jobsets.jobset.x-k8s.io/x`). Raises
+    TargetError for what is none of these.
     """
     if not text:
         return Target(CLUSTER, "")
@@ -84,15 +113,16 @@ def parse_target(text: str, namespace: str = "") -> Target:
     if len(parts) > 2 or not all(parts):
         raise TargetError(f'"{text}" is no target: expected {EXPECTED}')
     kind, name = ("pod", parts[0]) if len(parts) == 1 else parts
-    if kind.lower() not in _KIND_OF:
-        raise TargetError(_unknown_kind(kind))
-    return Target(_KIND_OF[kind.lower()], name, namespace)
+    slip = "" if kind.lower() in _KIND_OF else _near_kind(kind, _SLIP)
+    if slip or not _KIND.fullmatch(kind.lower()):
+        raise TargetError(f'"{kind}" is not a kind that can be asked about{slip or f": expected {EXPECTED}"}')
+    return Target(_KIND_OF.get(kind.lower(), kind.lower()), name, namespace)
 
 
-def _unknown_kind(kind: str) -> str:
-    near = difflib.get_close_matches(kind.lower(), _KIND_OF, n=1)
-    hint = f'; did you mean "{near[0]}"?' if near else ""
-    return f'"{kind}" is not a kind that can be asked about (pod, deploy, rs, sts, ds, job, node, operand){hint}'
+def _near_kind(kind: str, nearness: float) -> str:
+    """A hint at the known kind that comes near what was typed; "" where none does."""
+    near = difflib.get_close_matches(kind.lower(), _KIND_OF, n=1, cutoff=nearness)
+    return f'; did you mean "{near[0]}"?' if near else ""
 
 
 def find(snapshot: Snapshot, target: Target) -> Found:
@@ -100,15 +130,48 @@ def find(snapshot: Snapshot, target: Target) -> Found:
     if target.kind == "Pod":
         pod = _one(snapshot.known_pods, target, _all_known(snapshot))
         return Found(_placed(target, pod), None, (), (pod,))
+    workload = _custom(snapshot, target) if target.is_custom else _known(snapshot, target)
+    controllers, pods = _below(snapshot, workload)
+    return Found(_placed(target, workload), workload, controllers, pods)
+
+
+def _known(snapshot: Snapshot, target: Target) -> Workload:
     section = getattr(snapshot, SECTION_OF[target.kind])
     if isinstance(section, Missing):
         raise TargetMissingError(
             f"{target.text} cannot be looked up: {SECTION_OF[target.kind]} are missing ({section.reason})"
         )
-    found = _one(section, target, True)
-    workload = _as_workload(found, target.kind)
-    controllers = _controllers(snapshot, workload)
-    return Found(_placed(target, found), workload, controllers, _pods_of(snapshot, (workload, *controllers)))
+    return _as_workload(_one(section, target, True), target.kind)
+
+
+def _custom(snapshot: Snapshot, target: Target) -> Workload:
+    """The custom owner itself, or what its pods and workloads say of it; its kind may have been typed in any way."""
+    objects = snapshot.custom_owners
+    there = () if isinstance(objects, Missing) else tuple(o for o in objects if _is_called(o.kind, target.kind))
+    if there:
+        return _one(there, target, True)
+    named = _referred(snapshot, target)
+    if named is not None:
+        return named
+    unseen = "no pod or workload among the facts names it as its owner"
+    reason = objects.reason if isinstance(objects, Missing) and objects != NOT_COLLECTED else unseen
+    raise TargetMissingError(f"{target.text} is not there: {reason}{_near_kind(target.kind, _LIKE)}")
+
+
+def _referred(snapshot: Snapshot, target: Target) -> Workload | None:
+    for child in _children(snapshot):
+        for reference in child.metadata.owner_references:
+            here = not target.namespace or child.namespace == target.namespace
+            if here and reference.name == target.name and _is_called(reference.kind, target.kind):
+                metadata = Metadata(name=target.name, namespace=child.namespace, uid=reference.uid)
+                return Workload(metadata=metadata, kind=reference.kind)
+    return None
+
+
+def _is_called(kind: str, typed: str) -> bool:
+    """Whether a kind may have been typed so: `JobSet` as `jobset`, `jobsets`, `jobsets.jobset.x-k8s.io`."""
+    one = kind.lower()
+    return typed.partition(".")[0] in (one, f"{one}s", f"{one}es", f"{one.removesuffix('y')}ies")
 
 
 def _placed(target: Target, found: Resource) -> Target:
@@ -142,36 +205,67 @@ def _not_there(target: Target, present: list[str], elsewhere: list[R]) -> Target
 
 
 def _as_workload(found: Resource, kind: str) -> Workload:
-    if isinstance(found, Workload):
-        return found if found.kind else msgspec.structs.replace(found, kind=kind)
-    assert isinstance(found, DaemonSet)  # the only other kind of SECTION_OF
-    spec = WorkloadSpec(
-        replicas=found.status.desired_number_scheduled, selector=found.spec.selector, template=found.spec.template
-    )
+    match found:
+        case Workload():
+            return found if found.kind else msgspec.structs.replace(found, kind=kind)
+        case CronJob():
+            own = found.spec
+            spec = WorkloadSpec(suspend=own.suspend, template=own.job_template.spec.template)
+        case DaemonSet():
+            desired = found.status.desired_number_scheduled
+            spec = WorkloadSpec(replicas=desired, selector=found.spec.selector, template=found.spec.template)
+        case _:
+            raise TypeError(f"{type(found).__name__} is no kind of SECTION_OF")
     return Workload(metadata=found.metadata, kind=kind, spec=spec)
 
 
-def _controllers(snapshot: Snapshot, workload: Workload) -> tuple[Workload, ...]:
-    """The ReplicaSets of a Deployment, the newest first; other kinds own their pods themselves."""
-    if workload.kind != "Deployment" or isinstance(snapshot.replica_sets, Missing):
-        return ()
-    owned = [rs for rs in snapshot.replica_sets if owns(workload, rs)]
-    return tuple(sorted(owned, key=lambda rs: (str(rs.metadata.creation_timestamp), rs.name), reverse=True))
+# --- what an owner owns, at any depth
 
 
-def _pods_of(snapshot: Snapshot, owners: tuple[Workload, ...]) -> Pods:
-    owned = [p for p in snapshot.known_pods if any(owns(owner, p) for owner in owners)]
-    return tuple(sorted(owned, key=lambda p: (str(p.metadata.creation_timestamp), p.name), reverse=True))
+def _children(snapshot: Snapshot) -> Iterator[Resource]:
+    """Everything that may have an owner."""
+    for section in _OWNERS:
+        objects = getattr(snapshot, section)
+        yield from () if isinstance(objects, Missing) else objects
+    yield from snapshot.known_pods
 
 
-def owns(owner: Workload, child: Resource) -> bool:
-    """Whether `child` names `owner` among its owners, by uid where both have one, else by kind and name."""
-    return owner.namespace == child.namespace and any(
-        _is(reference, owner) for reference in child.metadata.owner_references
-    )
+def _below(snapshot: Snapshot, top: Workload) -> tuple[tuple[Workload, ...], Pods]:
+    """The controllers between an owner and its pods, and the pods; of both the newest first."""
+    kinds = {section: kind for kind, section in SECTION_OF.items()}
+    candidates: list[Resource] = []
+    for section in _OWNERS:
+        objects = getattr(snapshot, section)
+        candidates += [] if isinstance(objects, Missing) else [_as_workload(o, kinds.get(section, "")) for o in objects]
+    candidates += snapshot.known_pods
+    left = [c for c in candidates if c.namespace == top.namespace and c.metadata.owner_references]
+    found: list[Resource] = []
+    owners: list[Resource] = [top]
+    while owners:
+        known = _Owners(owners)
+        owners = [child for child in left if known.own(child)]
+        left = [child for child in left if not known.own(child)]
+        found += owners
+    controllers = _newest(f for f in found if isinstance(f, Workload))
+    return tuple(controllers), tuple(_newest(f for f in found if isinstance(f, Pod)))
 
 
-def _is(reference: OwnerReference, owner: Workload) -> bool:
-    if reference.uid and owner.metadata.uid:
-        return reference.uid == owner.metadata.uid
-    return reference.kind == owner.kind and reference.name == owner.name
+class _Owners:
+    """Owners of one level. A pod may own too: the leader of a group owns the StatefulSet of its workers."""
+
+    def __init__(self, owners: Iterable[Resource]) -> None:
+        named = [(o.kind if isinstance(o, Workload) else "Pod", o) for o in owners]
+        self._uids = {o.metadata.uid for _, o in named if o.metadata.uid}
+        self._names = {(kind, o.name) for kind, o in named}
+        self._without_uid = {(kind, o.name) for kind, o in named if not o.metadata.uid}
+
+    def own(self, child: Resource) -> bool:
+        """Whether a child names one of them, by uid where both have one, else by kind and name."""
+        return any(
+            r.uid in self._uids or (r.kind, r.name) in (self._without_uid if r.uid else self._names)
+            for r in child.metadata.owner_references
+        )
+
+
+def _newest(found: Iterable[R]) -> list[R]:
+    return sorted(found, key=lambda f: (str(f.metadata.creation_timestamp), f.name), reverse=True)

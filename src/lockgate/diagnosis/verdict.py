@@ -36,7 +36,7 @@ def conclude(found: Scope, findings: Sequence[Finding], not_checked: Sequence[No
         first = next(f for f in findings if f.severity is Severity.WARNING)
         undecided = first.gpu is None and any(n.decides for n in not_checked)
         return Verdict.UNKNOWN if undecided else Verdict.WARNING, _sentence(target, first)
-    return _nothing_found(target, found.about, [n for n in not_checked if n.decides])
+    return _nothing_found(target, found.about, [n for n in not_checked if n.decides], found.looked_at)
 
 
 def _kind(finding: Finding) -> Verdict:
@@ -56,10 +56,10 @@ def _name(target: Target) -> str:
 
 
 def _nothing_found(
-    target: Target, about: Sequence[Subject], open_questions: Sequence[NotChecked]
+    target: Target, about: Sequence[Subject], open_questions: Sequence[NotChecked], looked_at: str
 ) -> tuple[Verdict, str]:
     if target.kind in WIDE:
-        return _nothing_wrong(target, about, open_questions)
+        return _nothing_wrong(target, about, open_questions, looked_at)
     sick = [s for s in about if not s.well]
     if open_questions:
         return Verdict.UNKNOWN, f"{_name(target)} {_state(about)}; {_open(open_questions)}."
@@ -69,11 +69,11 @@ def _nothing_found(
 
 
 def _nothing_wrong(
-    target: Target, about: Sequence[Subject], open_questions: Sequence[NotChecked]
+    target: Target, about: Sequence[Subject], open_questions: Sequence[NotChecked], looked_at: str
 ) -> tuple[Verdict, str]:
     """The answer about what is no workload: its parts were looked at, and pods of it may still be on their way."""
     on_the_way = sum(1 for s in about if s.stage not in _WHOLE)
-    seen = _looked_at(about)
+    seen = looked_at or _looked_at(about)
     if open_questions:
         return Verdict.UNKNOWN, f"{_name(target)}: {seen}; {_open(open_questions)}."
     if on_the_way:
@@ -104,7 +104,7 @@ def _state(about: Sequence[Subject]) -> str:
         with_gpu = f" with its {resource}" if resource else " and asks for no GPU, so it has none"
         return f"runs on {first.pod.spec.node_name or 'its node'}{with_gpu}"
     if first.stage is Stage.NO_POD and first.workload is not None and not first.workload.spec.replicas:
-        return "has no pod"
+        return "has no pod between its runs" if first.well else "has no pod"
     return _WHERE[first.stage]
 
 

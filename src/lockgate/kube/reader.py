@@ -100,9 +100,12 @@ class Reader:
         label_selector: str = "",
         field_selector: str = "",
         keep: Callable[[T], bool] | None = None,
+        shape: Callable[[T], T] | None = None,
     ) -> list[T]:
-        """List all objects, of all namespaces without one; `keep` drops objects as they arrive, to save memory."""
-        return (await self.listing(resource, namespace, label_selector, field_selector, keep)).items
+        """List all objects, of all namespaces without one; `keep` drops objects as they arrive and `shape` makes them
+        smaller, to save memory.
+        """
+        return (await self.listing(resource, namespace, label_selector, field_selector, keep, shape)).items
 
     async def listing(
         self,
@@ -111,12 +114,13 @@ class Reader:
         label_selector: str = "",
         field_selector: str = "",
         keep: Callable[[T], bool] | None = None,
+        shape: Callable[[T], T] | None = None,
     ) -> Listing[T]:
         """As `list`, with the resource version. A list that expires between pages starts again, at most 3 times."""
         for _ in range(RESTARTS):
             with suppress(Gone):
-                return await self._all_pages(resource, namespace, label_selector, field_selector, keep)
-        return await self._all_pages(resource, namespace, label_selector, field_selector, keep)
+                return await self._all_pages(resource, namespace, label_selector, field_selector, keep, shape)
+        return await self._all_pages(resource, namespace, label_selector, field_selector, keep, shape)
 
     async def _all_pages(
         self,
@@ -125,6 +129,7 @@ class Reader:
         label_selector: str,
         field_selector: str,
         keep: Callable[[T], bool] | None,
+        shape: Callable[[T], T] | None,
     ) -> Listing[T]:
         doing = doing_of("list", resource, "", namespace)
         params: dict[str, str | int] = {"limit": PAGE}
@@ -133,7 +138,8 @@ class Reader:
         while True:
             body = await self._transport.send("GET", resource.path(namespace), doing=doing, params=params)
             page = decode(body, _Page[resource.type], doing)  # type: ignore[name-defined]  # a type made at run time
-            found += filter(keep, page.items or ()) if keep else page.items or ()
+            kept = filter(keep, page.items or ()) if keep else page.items or ()
+            found += map(shape, kept) if shape else kept
             if not page.metadata.next:
                 return Listing(found, page.metadata.resource_version)
             params["continue"] = page.metadata.next
@@ -182,9 +188,9 @@ class Reader:
         body = await self._transport.send("GET", PODS.path(namespace, pod, "log"), doing=doing, params=params)
         return body.decode(errors="replace")
 
-    async def read(self, path: str) -> Any:
+    async def read(self, path: str, *, accept: str = "") -> Any:
         """GET a path that is not in the table (`/version`, `/apis/resource.k8s.io/v1/...`), decoded untyped."""
-        return msgspec.json.decode(await self._transport.send("GET", path, doing=f"get {path}"))
+        return msgspec.json.decode(await self._transport.send("GET", path, doing=f"get {path}", accept=accept))
 
 
 def doing_of(verb: str, resource: Resource[Any], name: str, namespace: str | None) -> str:

@@ -41,12 +41,14 @@ class Transport:
         params: Params | None = None,
         content: bytes | None = None,
         content_type: str = "application/json",
+        accept: str = "",
     ) -> bytes:
         """Send and return the body of a 2xx answer. `doing` names the call in errors: `list pods`.
 
         Raises the classes of `lockgate.kube.errors`.
         """
-        headers = {"Content-Type": content_type} if content is not None else None
+        headers = {"Content-Type": content_type} if content is not None else {}
+        headers |= {"Accept": accept} if accept else {}
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 answer = await self.connection.client.request(
