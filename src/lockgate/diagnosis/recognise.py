@@ -36,6 +36,7 @@ from lockgate.scheduling.messages import parse_failed_scheduling
 _META: Final = Metadata(name="it", namespace="default")
 _SPEC: Final = PodSpec(
     node_name="the node",
+    host_users=False,  # one text speaks only of such pods
     containers=(Container(name="main", resources=ResourceRequirements(limits={names.GPU: "1"})),),
 )
 _BEHIND: Final[dict[Cause, tuple[str, ...]]] = {

@@ -7,27 +7,31 @@ import msgspec
 from lockgate.model.facts import Events, Missing, RuntimeClasses
 from lockgate.model.objects import Event, Pod
 
-# containerd 1.x and 2.x, CRI-O, cri-dockerd, in this order.
+CONTAINERD, CRIO, DOCKER = "containerd", "CRI-O", "cri-dockerd"
 _TEXTS = (
-    re.compile(r'no runtime for "(?P<handler>[^"]*)" is configured'),
-    re.compile(r"failed to find runtime handler (?P<handler>\S+) from runtime list"),
-    re.compile(r'RuntimeHandler "(?P<handler>[^"]*)" not supported'),
+    (CONTAINERD, re.compile(r'no runtime for "(?P<handler>[^"]*)" is configured')),
+    (CRIO, re.compile(r"failed to find runtime handler (?P<handler>\S+) from runtime list")),
+    (DOCKER, re.compile(r'RuntimeHandler "(?P<handler>[^"]*)" not supported')),
 )
 
 
 class NeededHandler(msgspec.Struct, frozen=True):
-    """The handler's name, "" when the pod names none; `refused` is the event that says that the node lacks it."""
+    """The handler's name, "" when the pod names none; `refused` is the event that says that the node lacks it.
+
+    `runtime` is whose words that event has, "" without one.
+    """
 
     name: str
     refused: Event | None = None
+    runtime: str = ""
 
 
 def handler(pod: Pod, pod_events: Events | Missing, runtime_classes: RuntimeClasses | Missing) -> NeededHandler:
     """What the newest event says comes first: it is the node's own word, whatever was published before."""
     for seen in reversed(() if isinstance(pod_events, Missing) else pod_events):
-        found = next((m for text in _TEXTS if (m := text.search(seen.text))), None)
-        if found is not None:
-            return NeededHandler(found["handler"], seen)
+        for runtime, text in _TEXTS:
+            if found := text.search(seen.text):
+                return NeededHandler(found["handler"], seen, runtime)
     return NeededHandler(_named(pod, runtime_classes))
 
 

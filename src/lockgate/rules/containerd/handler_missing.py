@@ -4,7 +4,9 @@ The pod's RuntimeClass names a handler that the node's container runtime has not
 
 Why it matters: every pod of that class on the node fails, the operator's own pods among them, so the plugin and its
 GPUs go too. For some seconds during an installation it is normal.
-Fix: see the toolkit pod of the node; it writes the handler into the runtime's configuration and restarts it.
+CRI-O and cri-dockerd have no such handler by design: they inject by CDI or hooks, and their pods name no class.
+Fix: see the toolkit pod of the node; it writes the handler into the runtime's configuration and restarts it. With
+CRI-O or cri-dockerd drop `runtimeClassName`.
 """
 
 from lockgate.containerd.effective import Effective
@@ -13,14 +15,14 @@ from lockgate.diagnosis.seen import event, listed, pod_ref
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import is_gpu_node
 from lockgate.diagnosis.views.gate_two import GateTwo, NodeGate
-from lockgate.diagnosis.views.handler import NeededHandler
+from lockgate.diagnosis.views.handler import CONTAINERD, NeededHandler
 from lockgate.model.facts import Missing, RuntimeClasses
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Event, Node, Pod
 
 
 @rule(
-    codes=("E01",),
+    codes=("E01", "E09"),
     severity=Severity.BLOCKER,
     stages=(Stage.CREATING, Stage.NODE),
     asks_gpu=None,
@@ -40,26 +42,36 @@ def handler_missing(
         )
     if handler.refused is None and gate.loaded is not None and handler.name in gate.loaded.names:
         return Passed(f"handler {handler.name} is loaded on {pod.spec.node_name}")
-    return _failed(pod, handler.name, gate, handler.refused, runtime_classes)
+    return _failed(pod, handler, gate, runtime_classes)
 
 
-def _failed(pod: Pod, handler: str, gate: NodeGate, said: Event | None, classes: RuntimeClasses | Missing) -> Failed:
+def _failed(pod: Pod, needed: NeededHandler, gate: NodeGate, classes: RuntimeClasses | Missing) -> Failed:
+    handler, said = needed.name, needed.refused
+    without = needed.runtime not in ("", CONTAINERD)
     loaded = None if gate.loaded is None or handler in gate.loaded.names else gate.loaded.names
     has = "what it has is not known" if loaded is None else f"it has {listed(loaded)}"
     named = f"RuntimeClass {pod.spec.runtime_class_name}" if pod.spec.runtime_class_name else "The pod"
     return Failed(
         about=f"node/{gate.name}",
-        summary=f'{named} needs handler "{handler}" on {gate.name}; {has}.',
+        codes=("E09",) if without else ("E01",),
+        summary=f'{named} needs handler "{handler}" on {gate.name}; {has}.{_by_design(needed.runtime)}',
         evidence=tuple(_evidence(pod, handler, gate, said, classes)),
-        remedy=(
-            Remedy(
-                f"See what the toolkit on {gate.name} says; it configures the handler",
-                "kubectl get pods -A -o wide -l app=nvidia-container-toolkit-daemonset",
-                Risk.NONE,
-            ),
-            Remedy("Or drop runtimeClassName from the pod: GPUs reach it by CDI without one", "", Risk.LOW),
-        ),
+        remedy=_remedies(gate.name, without),
     )
+
+
+def _by_design(runtime: str) -> str:
+    return "" if runtime in ("", CONTAINERD) else f" {runtime} needs no such handler: it injects by CDI or hooks."
+
+
+def _remedies(node: str, without: bool) -> tuple[Remedy, ...]:
+    toolkit = Remedy(
+        f"See what the toolkit on {node} says; it configures the handler",
+        "kubectl get pods -A -o wide -l app=nvidia-container-toolkit-daemonset",
+        Risk.NONE,
+    )
+    drop = Remedy("Drop runtimeClassName from the pod: GPUs reach it by CDI without one", "", Risk.LOW)
+    return (drop, toolkit) if without else (toolkit, drop)
 
 
 def _evidence(
