@@ -1,3 +1,4 @@
+import datetime as dt
 import os
 import socket
 import subprocess
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lockgate.host.processes import NoServerError, command_line, find_process, find_server, is_running
+from lockgate.host.processes import NoServerError, command_line, find_process, find_server, is_running, started_at
 
 
 @pytest.fixture
@@ -52,6 +53,15 @@ def test_a_later_process_of_the_same_number_is_another_one(tmp_path: Path) -> No
     assert first is not None
     stat.write_text(stat.read_text().replace("111", "222"))
     assert not is_running(first, proc=tmp_path)
+
+
+def test_when_a_process_was_started() -> None:
+    before = dt.datetime.now(dt.UTC)
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    found = find_process(child.pid)
+    assert found is not None
+    assert abs(started_at(found) - before) <= dt.timedelta(seconds=2)
+    child.communicate(b"\n")
 
 
 def test_how_a_process_was_started() -> None:

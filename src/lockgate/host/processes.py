@@ -1,5 +1,7 @@
 """Processes of the node: which one serves a unix socket, whether it is still the same one, how it was started."""
 
+import datetime as dt
+import os
 import socket
 import struct
 from pathlib import Path
@@ -51,6 +53,15 @@ def find_process(pid: int, *, proc: Path = PROC) -> Process | None:
 def is_running(process: Process, *, proc: Path = PROC) -> bool:
     """Whether this very process still runs."""
     return find_process(process.pid, proc=proc) == process
+
+
+def started_at(process: Process, *, proc: Path = PROC) -> dt.datetime:
+    """When a process was started, to the second: the time of boot is known no better, and moves with the clock.
+
+    Raises OSError, ValueError or StopIteration where /proc/stat does not tell when the machine was started.
+    """
+    boot = next(int(line[6:]) for line in (proc / "stat").read_text().splitlines() if line.startswith("btime "))
+    return dt.datetime.fromtimestamp(boot + process.started // os.sysconf("SC_CLK_TCK"), dt.UTC)
 
 
 def command_line(process: Process, *, proc: Path = PROC) -> tuple[str, ...]:

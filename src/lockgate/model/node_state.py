@@ -3,7 +3,8 @@
 Group `lockgate.dev/v1alpha1`, plural `gpunodestates`, cluster-scoped, named like the node. Each agent owns one section
 and applies it with its own field manager (`lockgate-<agent>`), so that a section that nobody published is absent: not
 known, never "fine".
-There are no timestamps of observation inside: they would turn every look into a write.
+There are no timestamps of observation inside: they would turn every look into a write. Moments of the node itself (a
+process started, a file was written) are RFC 3339 in UTC, to the second.
 """
 
 from lockgate.model.objects import Object, Resource
@@ -25,16 +26,22 @@ class ConfigFile(Object, frozen=True):
 
     path: str = ""
     sha256: str = ""
+    modified: str = ""
     text: str = ""
     truncated: bool = False
 
 
 class RuntimeState(Object, frozen=True):
-    """Gate 2, the runtime's half (toolkit agent). `loaded` is what the process answers, not what the files say."""
+    """Gate 2, the runtime's half (toolkit agent). `handlers` are what the process answers, not what the files say.
+
+    `drift` names what has become of the toolkit's work where `phase` is Drifted: HandlerNotLoaded (pods that need it
+    fail now), HandlersLostAtRestart, ConfigRefusedAtRestart, OtherSettingsLoaded or DropInOutdated.
+    """
 
     name: str = ""  # containerd | crio | docker
     release: str = ""  # 2.4.2
     socket: str = ""
+    started: str = ""  # since when the process runs; "" where it cannot be seen
     config_path: str = ""
     handlers: tuple[Handler, ...] = ()
     default_handler: str = ""
@@ -42,17 +49,25 @@ class RuntimeState(Object, frozen=True):
     cdi_spec_dirs: tuple[str, ...] = ()
     files: tuple[ConfigFile, ...] = ()
     phase: str = ""  # Configured | Drifted | Refused | RolledBack | Unreachable
+    drift: str = ""
     message: str = ""
     pod: str = ""  # which of the toolkit's pods says so; an older one may have been killed before it could withdraw it
 
 
 class CDISpec(Object, frozen=True):
-    """One CDI specification file and the device names that it defines; `error` when it cannot be used."""
+    """One CDI specification file and the device names that it defines; `error` when it cannot be used.
+
+    `text` is the whole file, or left out (`truncated`) where it is longer than 32 KiB or the node's files together
+    than 96 KiB: half a specification would be an invalid one.
+    """
 
     path: str = ""
     kind: str = ""
     devices: tuple[str, ...] = ()
     error: str = ""
+    sha256: str = ""
+    text: str = ""
+    truncated: bool = False
 
 
 class CDIState(Object, frozen=True):
@@ -74,12 +89,18 @@ class Device(Object, frozen=True):
 
 
 class DevicesState(Object, frozen=True):
-    """Gate 1 at its source (device plugin): what was handed to the kubelet."""
+    """Gate 1 at its source (device plugin): what was handed to the kubelet, and how it reaches containers.
+
+    `strategies` are envvar, volume-mounts, cdi-annotations, cdi-cri; `cdi_kind` is the kind of the CDI names that
+    Allocate answers with (`<kind>=<uuid>`), "" where it answers with none.
+    """
 
     devices: tuple[Device, ...] = ()
     resources: dict[str, int] = {}
     replicas: int = 1
     registered: bool = False
+    strategies: tuple[str, ...] = ()
+    cdi_kind: str = ""
     message: str = ""
 
 
@@ -115,3 +136,24 @@ class NodeStateStatus(Object, frozen=True):
 
 class GPUNodeState(Resource, frozen=True):
     status: NodeStateStatus = NodeStateStatus()
+
+
+class RuntimeStanding(Object, frozen=True):
+    """What a controller needs of `RuntimeState`, without the texts of files."""
+
+    release: str = ""
+    phase: str = ""
+    drift: str = ""
+    message: str = ""
+    pod: str = ""
+
+
+class StandingStatus(Object, frozen=True):
+    runtime: RuntimeStanding | None = None
+    validation: ValidationState | None = None
+
+
+class NodeStanding(Resource, frozen=True):
+    """A GPUNodeState as a controller reads it: the objects of 5,000 nodes with their texts would be 500 MB."""
+
+    status: StandingStatus = StandingStatus()

@@ -281,6 +281,8 @@ def test_the_nodes_state_says_what_was_advertised_and_what_ails_it() -> None:
             assert state()["resources"] == {GPU: 2}
             assert [device["uuid"] for device in state()["devices"]] == stage.machine.uuids
             assert state()["devices"][0]["memoryMib"] == 40960
+            assert state()["strategies"] == ["cdi-cri"]
+            assert state()["cdiKind"] == "k8s.device-plugin.nvidia.com/gpu"
             stage.machine.control.lose(1)
             await stage.kubelet.until(lambda: state()["devices"][1].get("reason", "").startswith("GPU is lost"))
             assert state()["devices"][1]["healthy"] is False
@@ -288,7 +290,7 @@ def test_the_nodes_state_says_what_was_advertised_and_what_ails_it() -> None:
             await asyncio.sleep(1)  # several looks, and nothing new
             assert len(api.applied) == written
 
-    _play(play, KUBECONFIG="{folder}/kubeconfig", NODE_NAME="gpu-a")
+    _play(play, KUBECONFIG="{folder}/kubeconfig", NODE_NAME="gpu-a", DEVICE_LIST_STRATEGY="cdi-cri")
 
 
 def test_the_plugin_stays_small() -> None:

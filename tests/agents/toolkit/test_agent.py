@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import datetime as dt
 import os
 import shutil
 import tempfile
@@ -12,7 +13,7 @@ import pytest
 
 from deploy.cache import cache_folder
 from lockgate.agents.toolkit.agent import Agent
-from lockgate.agents.toolkit.report import DRIFTED, mask
+from lockgate.agents.toolkit.report import DRIFTED, SPEC_LIMIT, SPECS_LIMIT, cdi_state, mask
 from lockgate.agents.toolkit.settings import Settings
 from lockgate.agents.toolkit.specs import Roots, SpecWriter
 from lockgate.cdi.build import Place
@@ -98,6 +99,8 @@ def test_a_life(runtime: Runtime, machine: SimulatedMachine) -> None:
             assert (seen.runtime.release, seen.runtime.cdi_enabled) == ("1.7.24", True)
             assert seen.runtime.cdi_spec_dirs == DEFAULT_DIRECTORIES
             assert [file.path for file in seen.runtime.files] == [str(runtime.config), str(runtime.drop_in)]
+            assert [file.modified for file in seen.runtime.files] == [written(runtime.config), written(runtime.drop_in)]
+            assert moment(seen.runtime.started) >= moment(written(runtime.drop_in)) - dt.timedelta(seconds=1)
             expected = {"nvidia.com/gpu=0", "nvidia.com/gpu=all", *(f"nvidia.com/gpu={uuid}" for uuid in uuids)}
             assert expected <= device_names(runtime)
         return seen
@@ -158,9 +161,11 @@ def test_the_trap_is_told_before_and_after_it_shuts_and_is_not_fought(
             await seen.until(lambda state, _: state.phase == DRIFTED)
             assert seen.runtime is not None
             assert "the next restart of containerd will lose handlers" in seen.runtime.message
+            assert seen.runtime.drift == "HandlersLostAtRestart"
             await asyncio.to_thread(runtime.restart_by_hand)
             await seen.until(lambda state, _: 'has not loaded handler "nvidia"' in state.message)
             assert f"{trap}:3" in seen.runtime.message
+            assert seen.runtime.drift == "HandlerNotLoaded"
             assert trap.exists()
 
     asyncio.run(live())
@@ -175,8 +180,61 @@ def test_a_persons_edit_that_our_copy_hides_is_told(runtime: Runtime, machine: S
             await seen.until(lambda state, _: state.phase == DRIFTED)
             assert seen.runtime is not None
             assert f"{runtime.drop_in} would be written otherwise now" in seen.runtime.message
+            assert seen.runtime.drift == "DropInOutdated"
 
     asyncio.run(live())
+
+
+def test_since_when_containerd_runs_is_another_moment_after_a_restart_and_the_same_at_each_look(
+    runtime: Runtime, machine: SimulatedMachine
+) -> None:
+    async def live() -> None:
+        async with running(runtime, machine) as seen:
+            await seen.until(lambda state, _: state.phase == "Configured")
+            assert seen.runtime is not None
+            first = seen.runtime
+            await asyncio.sleep(1.2)
+            assert seen.runtime == first, "nothing has changed, so nothing is written"
+            await asyncio.to_thread(runtime.restart_by_hand)
+            await seen.until(lambda state, _: state.started > first.started)
+
+    asyncio.run(live())
+
+
+SPEC = '{"cdiVersion": "0.5.0", "kind": "a.com/b", "devices": [{"name": "%s", "containerEdits": {"env": ["A=%s"]}}]}'
+
+
+def test_specifications_are_published_whole_or_not_at_all(tmp_path: Path) -> None:
+    (tmp_path / "etc/cdi").mkdir(parents=True)
+    for name, size in (("a", 10), ("b", SPEC_LIMIT), ("c", 30000), ("d", 30000), ("e", 30000), ("f", 30000), ("g", 10)):
+        (tmp_path / f"etc/cdi/{name}.json").write_text(SPEC % (name, "x" * size))
+    (tmp_path / "etc/cdi/h.yaml").write_text("cdiVersion: 0.5.0\nkind: a.com/b\ndevices: []\n")
+    found = {spec.path[9:10]: spec for spec in cdi_state(tmp_path, ["/etc/cdi", "/var/run/cdi"]).specs}
+    assert {name for name, spec in found.items() if spec.truncated} == {"b", "f"}
+    assert {name for name, spec in found.items() if not spec.text} == {"b", "f"}
+    assert [spec.devices for name, spec in found.items() if name != "h"] == [(name,) for name in "abcdefg"]
+    assert sum(len(spec.text) for spec in found.values()) <= SPECS_LIMIT
+    assert "no devices" in found["h"].error and found["h"].text.startswith("cdiVersion"), "a bad one can be judged too"
+    assert cdi_state(tmp_path, ["/etc/cdi", "/var/run/cdi"]).specs == tuple(found.values())
+
+
+def test_a_specification_that_was_edited_is_another_state(tmp_path: Path) -> None:
+    (tmp_path / "etc/cdi").mkdir(parents=True)
+    file = tmp_path / "etc/cdi/a.json"
+    file.write_text(SPEC % ("a", "1"))
+    before = cdi_state(tmp_path, ["/etc/cdi"])
+    file.touch()
+    assert cdi_state(tmp_path, ["/etc/cdi"]) == before
+    file.write_text(SPEC % ("a", "2"))
+    assert cdi_state(tmp_path, ["/etc/cdi"]).specs[0].sha256 != before.specs[0].sha256
+
+
+def moment(text: str) -> dt.datetime:
+    return dt.datetime.fromisoformat(text)
+
+
+def written(path: Path) -> str:
+    return dt.datetime.fromtimestamp(int(path.stat().st_mtime), dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def test_credentials_are_not_published() -> None:

@@ -15,6 +15,7 @@ import msgspec
 
 from lockgate.agents.device_plugin.agent import Agent, Ending
 from lockgate.agents.device_plugin.settings import Settings, read_settings
+from lockgate.agents.device_plugin.state import handed_out
 from lockgate.agents.driver_ready import read_driver_ready
 from lockgate.agents.live_settings import LiveSettings
 from lockgate.agents.node_state import Publisher
@@ -65,7 +66,7 @@ def _seen_dev_root(settings: Settings) -> Path:
 async def _run(source: LiveSettings[Settings]) -> Ending:
     settings = source.current
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
-    async with _publishing() as publish:
+    async with _publishing(lambda: source.current) as publish:
         agent = Agent(settings, _seen_dev_root(settings), publish, reload=source.changed)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
             loop.add_signal_handler(number, stop.set)
@@ -87,15 +88,15 @@ def _read_again(source: LiveSettings[Settings], agent: Agent) -> None:
 
 
 @asynccontextmanager
-async def _publishing() -> AsyncIterator[Callable[[DevicesState], None]]:
-    """Where the state goes: to GPUNodeState when the pod knows its node, else nowhere."""
+async def _publishing(settings: Callable[[], Settings]) -> AsyncIterator[Callable[[DevicesState], None]]:
+    """Where the state goes: to GPUNodeState when the pod knows its node, else nowhere; `settings` are those of now."""
     node = os.environ.get("NODE_NAME", "")
     if not node:
         _log.warning("NODE_NAME is not set: the node's device state is not published")
         yield lambda state: None
         return
     async with Publisher(node=node, agent="device-plugin") as publisher:
-        yield lambda state: publisher.publish(devices=state)
+        yield lambda state: publisher.publish(devices=handed_out(state, settings()))
 
 
 if __name__ == "__main__":

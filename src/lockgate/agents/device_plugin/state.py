@@ -2,9 +2,13 @@
 
 from collections.abc import Iterable
 
+import msgspec
+
 from lockgate.agents.device_plugin.devices import PluginDevice, slots
 from lockgate.agents.device_plugin.health import Health
+from lockgate.agents.device_plugin.settings import Settings
 from lockgate.agents.sharing import Sharing
+from lockgate.model.names import CDI_PLUGIN
 from lockgate.model.node_state import Device, DevicesState
 
 
@@ -19,6 +23,13 @@ def describe(
         replicas=_replicas(devices, sharing),
         registered=registered,
         message=message,
+    )
+
+
+def handed_out(state: DevicesState, settings: Settings) -> DevicesState:
+    """The state with how its devices reach containers."""
+    return msgspec.structs.replace(
+        state, strategies=settings.list_strategies, cdi_kind=CDI_PLUGIN if settings.uses_cdi else ""
     )
 
 

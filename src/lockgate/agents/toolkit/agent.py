@@ -16,12 +16,13 @@ import msgspec
 
 from lockgate.agents.toolkit import change
 from lockgate.agents.toolkit.change import CONFIGURED, REFUSED, UNREACHABLE, Node, Outcome
-from lockgate.agents.toolkit.report import cdi_state, runtime_state, spec_directories
+from lockgate.agents.toolkit.report import cdi_state, rfc3339, runtime_state, spec_directories
 from lockgate.agents.toolkit.settings import Settings
 from lockgate.agents.toolkit.specs import SpecWriter, find_roots, remove_specs
 from lockgate.apply.files import Checkpoint, onward
 from lockgate.apply.service import Service
 from lockgate.host.cri import UnreachableError
+from lockgate.host.processes import NoServerError, Process, find_server, started_at
 from lockgate.model.node_state import CDIState, RuntimeState
 
 _log = logging.getLogger("lockgate.toolkit")
@@ -72,6 +73,7 @@ class Agent:
         self._specs = _spec_writer(settings, checkpoint)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="nvml")  # NVML wants one thread
         self._said = ""
+        self._seen: tuple[Process, str] | None = None  # the containerd that was seen last, and since when it runs
 
     async def run(self, stop: asyncio.Event) -> None:
         """Configure, watch, clean. Raises NewDriverError, with everything left in place for the next process."""
@@ -125,11 +127,22 @@ class Agent:
     async def _report(self, problem: str) -> None:
         state = None
         if not self.settings.no_runtime_config:
-            state = await runtime_state(self.node, self.outcome)
+            started = await asyncio.to_thread(self._running_since)
+            state = await runtime_state(self.node, self.outcome, started)
             if problem:
                 state = msgspec.structs.replace(state, message="; ".join(filter(None, (state.message, problem))))
         self._say(f"{state.phase}: {state.message}" if state and state.message else problem)
         self._publish(state, cdi_state(self.settings.host_root, spec_directories(state or RuntimeState())))
+
+    def _running_since(self) -> str:
+        """Asked once a process: the time of boot moves with the clock, and each other answer would be published."""
+        try:
+            process = find_server(self.node.service.socket)
+            if self._seen is None or self._seen[0] != process:
+                self._seen = (process, rfc3339(started_at(process)))
+        except (NoServerError, OSError, ValueError, StopIteration):
+            return ""
+        return self._seen[1]
 
     def _say(self, text: str) -> None:
         """Log what is wrong, when it is a new one."""

@@ -1,22 +1,28 @@
 """The node's gate 2 as the toolkit sees it, for GPUNodeState: what is loaded, what decides it, what CDI offers."""
 
+import datetime as dt
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from lockgate.agents.toolkit.change import CONFIGURED, UNREACHABLE, Node, Outcome, read_node_files, running_release
 from lockgate.agents.toolkit.loaded import differences, handlers_of
 from lockgate.cdi.registry import DEFAULT_DIRECTORIES, Registry
 from lockgate.containerd import ConfigError, Effective, Files, Plan, lost_handlers, plan_dropin, resolve
 from lockgate.containerd.traps import LostHandler
-from lockgate.host.cdi_directories import read_directories
+from lockgate.host.cdi_directories import SIZE_LIMIT, read_directories
 from lockgate.host.cri import Loaded, UnreachableError, ask_loaded
+from lockgate.host.rooted import Root
 from lockgate.model.node_state import CDISpec, CDIState, ConfigFile, RuntimeState
 
 DRIFTED: Final = "Drifted"
 TEXT_LIMIT: Final = 16 << 10
+SPEC_LIMIT: Final = 32 << 10  # of one CDI specification
+SPECS_LIMIT: Final = 96 << 10  # of all of a node
 _FILES: Final = 40  # configuration files that are published at most
 _SECRET: Final = re.compile(
     r"^(\s*[\"']?(?:password|auth|identitytoken|registrytoken|username|token|secret)[\"']?\s*=\s*).+$",
@@ -29,8 +35,18 @@ _SECRET_PAIR: Final = re.compile(
 )
 
 
-async def runtime_state(node: Node, outcome: Outcome) -> RuntimeState:
-    """What the running containerd is and has loaded, with the outcome of our last change and any drift since."""
+class Drift(msgspec.Struct, frozen=True):
+    """What has become of our work since: a reason of `RuntimeState.drift`, and the words."""
+
+    reason: str = ""
+    message: str = ""
+
+
+async def runtime_state(node: Node, outcome: Outcome, started: str = "") -> RuntimeState:
+    """What the running containerd is and has loaded, with the outcome of our last change and any drift since.
+
+    `started` says since when it runs, "" where that is not known.
+    """
     try:
         release = await running_release(node.service.socket)
         loaded = await ask_loaded(node.service.socket)
@@ -41,42 +57,47 @@ async def runtime_state(node: Node, outcome: Outcome) -> RuntimeState:
         )
     files = read_node_files(node, release)
     effective = resolve(files, node.config, release)
-    drift = _drift(node, files, effective, loaded) if outcome.phase == CONFIGURED else ""
+    drift = _drift(node, files, effective, loaded) if outcome.phase == CONFIGURED else Drift()
     return RuntimeState(
         name="containerd",
         release=str(release),
         socket=node.socket,
+        started=started,
         config_path=node.config,
         handlers=handlers_of(loaded),
         default_handler=loaded.containerd.default_runtime_name,
         cdi_enabled=loaded.enable_cdi if loaded.enable_cdi is not None else loaded.cdi_spec_dirs is not None,
         cdi_spec_dirs=loaded.cdi_spec_dirs or (),
-        files=tuple(_config_files(files, effective, node.config)),
-        phase=DRIFTED if drift else outcome.phase,
-        message=drift or outcome.message,
+        files=tuple(_config_files(node, files, effective)),
+        phase=DRIFTED if drift.reason else outcome.phase,
+        drift=drift.reason,
+        message=drift.message or outcome.message,
     )
 
 
-def _drift(node: Node, files: Files, effective: Effective | ConfigError, loaded: Loaded) -> str:
-    """What others have done to our handlers, loaded already or to come with the next restart."""
+def _drift(node: Node, files: Files, effective: Effective | ConfigError, loaded: Loaded) -> Drift:
+    """What others have done to our handlers, loaded already or to come with the next restart; the gravest first."""
     if isinstance(effective, ConfigError):
-        return f"containerd will not start again with its files: {effective}"
+        return Drift("ConfigRefusedAtRestart", f"containerd will not start again with its files: {effective}")
     lost = [one for one in lost_handlers(effective, files) if one.name in node.wanted.handlers]
     absent = [name for name in node.wanted.handlers if name not in effective.handlers]
     reason = _say_lost(lost[0]) if lost else f"no loaded file defines handler {absent[0]}" if absent else ""
     now = "; ".join(differences(loaded, effective, node.wanted))
     missing = [name for name in node.wanted.handlers if name not in loaded.containerd.runtimes]
     if missing:
-        return f'containerd has not loaded handler "{missing[0]}"{": " + reason if reason else ""}'
+        said = f'containerd has not loaded handler "{missing[0]}"{": " + reason if reason else ""}'
+        return Drift("HandlerNotLoaded", said)
     if reason:
-        return f"the next restart of containerd will lose handlers: {reason}"
+        return Drift("HandlersLostAtRestart", f"the next restart of containerd will lose handlers: {reason}")
     plan = plan_dropin(files, node.config, effective.release, node.wanted, node.drop_in)
     if isinstance(plan, Plan) and plan.files:
-        return (
+        return Drift(
+            "DropInOutdated",
             f"{', '.join(sorted(plan.files))} would be written otherwise now, since the node's own files have changed: "
-            "restart the toolkit's pod to renew it"
+            "restart the toolkit's pod to renew it",
         )
-    return f"containerd runs with other settings than its files have: {now}" if now else ""
+    text = f"containerd runs with other settings than its files have: {now}"
+    return Drift("OtherSettingsLoaded", text) if now else Drift()
 
 
 def _say_lost(lost: LostHandler) -> str:
@@ -84,24 +105,42 @@ def _say_lost(lost: LostHandler) -> str:
     return f"{lost.defined} defines {lost.name}, but {lost.loss.value}{by}"
 
 
-def _config_files(files: Files, effective: Effective | ConfigError, top_level: str) -> Iterator[ConfigFile]:
+def _config_files(node: Node, files: Files, effective: Effective | ConfigError) -> Iterator[ConfigFile]:
     """The loaded files in the order of loading, then those beside them that are not loaded."""
-    loaded = effective.loaded if isinstance(effective, Effective) else (top_level,)
+    loaded = effective.loaded if isinstance(effective, Effective) else (node.config,)
     rest = sorted(path for path in files.entries if path.endswith(".toml"))
     for path in list(dict.fromkeys((*loaded, *rest)))[:_FILES]:
         content = files.read(path)
         if isinstance(content, str | bytes):
-            yield _config_file(path, content.encode() if isinstance(content, str) else content)
+            data = content.encode() if isinstance(content, str) else content
+            yield _config_file(path, data, _modified(node.host, path))
 
 
-def _config_file(path: str, content: bytes) -> ConfigFile:
+def _config_file(path: str, content: bytes, modified: str) -> ConfigFile:
     text = mask(content.decode("utf-8", "replace"))
     return ConfigFile(
         path=path,
         sha256=hashlib.sha256(content).hexdigest(),
+        modified=modified,
         text=text[:TEXT_LIMIT],
         truncated=len(text) > TEXT_LIMIT,
     )
+
+
+def _modified(host: Path, path: str) -> str:
+    """When a file was written last; "" when it has gone since it was read."""
+    root = Root(host)
+    resolved = root.resolve(path)
+    try:
+        seconds = root.outside(resolved).stat().st_mtime if resolved else None
+    except OSError:
+        return ""
+    return rfc3339(dt.datetime.fromtimestamp(int(seconds), dt.UTC)) if seconds is not None else ""
+
+
+def rfc3339(moment: dt.datetime) -> str:
+    """A moment as objects of the API have it."""
+    return moment.astimezone(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def mask(text: str) -> str:
@@ -110,8 +149,8 @@ def mask(text: str) -> str:
 
 
 def cdi_state(host: Path, directories: Iterable[str]) -> CDIState:
-    """Every specification file of the node's CDI directories, and what the runtime makes of it."""
-    return CDIState(specs=_specs(read_directories(host, directories)))
+    """Every specification file of the node's CDI directories, what the runtime makes of it, its text where it fits."""
+    return CDIState(specs=tuple(_with_texts(host, _specs(read_directories(host, directories)))))
 
 
 def spec_directories(state: RuntimeState) -> tuple[str, ...]:
@@ -119,7 +158,7 @@ def spec_directories(state: RuntimeState) -> tuple[str, ...]:
     return state.cdi_spec_dirs or DEFAULT_DIRECTORIES
 
 
-def _specs(registry: Registry) -> tuple[CDISpec, ...]:
+def _specs(registry: Registry) -> Iterator[CDISpec]:
     good = {
         file.path: CDISpec(
             path=file.path,
@@ -134,4 +173,33 @@ def _specs(registry: Registry) -> tuple[CDISpec, ...]:
         for path, texts in registry.troubles.items()
         if path not in good
     }
-    return tuple(spec for _, spec in sorted({**good, **bad}.items()))
+    yield from (spec for _, spec in sorted({**good, **bad}.items()))
+
+
+def _with_texts(host: Path, specs: Iterable[CDISpec]) -> Iterator[CDISpec]:
+    """The texts as far as they fit, in the order of paths: which are left out does not depend on chance."""
+    root, room = Root(host), SPECS_LIMIT
+    for spec in specs:
+        content = _bytes(root, spec.path)
+        if content is None:
+            yield spec  # a directory, or gone since
+            continue
+        fits = len(content) <= min(SPEC_LIMIT, room)
+        room -= len(content) if fits else 0
+        yield msgspec.structs.replace(
+            spec,
+            sha256=hashlib.sha256(content).hexdigest(),
+            text=content.decode("utf-8", "replace") if fits else "",
+            truncated=not fits,
+        )
+
+
+def _bytes(root: Root, path: str) -> bytes | None:
+    resolved = root.resolve(path)
+    try:
+        if resolved is None:
+            return None
+        with root.outside(resolved).open("rb") as file:
+            return file.read(SIZE_LIMIT + 1)
+    except OSError:
+        return None
