@@ -1,7 +1,8 @@
 import msgspec
+import pytest
 
 from lockgate.cdi.build import Gpu, Place, gpu_spec, management_spec, plugin_spec
-from lockgate.cdi.driver_files import DriverFiles, File, Library
+from lockgate.cdi.driver_files import DriverFiles, File, Library, Part
 from lockgate.cdi.render import file_name, render_json, render_yaml
 from lockgate.cdi.spec import Spec
 
@@ -31,10 +32,46 @@ def names(spec: Spec) -> list[str]:
     return [device.name for device in spec.devices]
 
 
+def targets(spec: Spec) -> set[str]:
+    return {mount.container_path for mount in spec.container_edits.mounts if mount}
+
+
 def test_every_gpu_has_its_index_its_uuid_and_a_share_in_all() -> None:
     assert names(spec()) == ["0", "1", "GPU-a", "GPU-b", "all"]
     everything = spec().devices[-1].container_edits.device_nodes
     assert [node.path for node in everything if node] == ["/dev/nvidia0", "/dev/nvidia1"]
+
+
+@pytest.mark.parametrize(
+    ("namings", "expected"),
+    [
+        (("index",), ["0", "0:1", "all"]),
+        (("uuid",), ["GPU-a", "MIG-x", "all"]),
+        (("type-index",), ["all", "gpu0", "mig0:1"]),
+        (("type-index", "uuid"), ["GPU-a", "MIG-x", "all", "gpu0", "mig0:1"]),
+    ],
+)
+def test_each_naming_has_its_names(namings: tuple[str, ...], expected: list[str]) -> None:
+    gpus = (
+        Gpu(index="0", uuid="GPU-a", nodes=("/dev/nvidia0",)),
+        Gpu(index="0:1", uuid="MIG-x", nodes=("/dev/nvidia0",)),
+    )
+    assert names(gpu_spec(DRIVER, gpus, NODES, CONTAINERISED, namings)) == expected
+
+
+def test_graphics_go_to_containers_with_gpus_and_management_to_the_others() -> None:
+    driver = msgspec.structs.replace(
+        DRIVER,
+        graphics=Part(files=(File(path="/vulkan/icd.d/a.json", container_path="/etc/vulkan/icd.d/a.json"),)),
+        management=Part(libraries=(Library(path="/usr/lib64/libnvsdm.so.1", names=("libnvsdm.so.1",)),)),
+    )
+    with_gpus = gpu_spec(driver, GPUS, NODES, CONTAINERISED), plugin_spec(driver, GPUS, NODES, CONTAINERISED)
+    for built in with_gpus:
+        assert "/etc/vulkan/icd.d/a.json" in targets(built)
+        assert "/usr/lib64/libnvsdm.so.1" not in targets(built)
+    management = targets(management_spec(driver, NODES, CONTAINERISED))
+    assert "/etc/vulkan/icd.d/a.json" not in management
+    assert "/usr/lib64/libnvsdm.so.1" in management
 
 
 def test_the_plugin_names_gpus_by_uuid_only() -> None:

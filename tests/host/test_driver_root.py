@@ -1,6 +1,8 @@
 """Driver roots of the distributions, as directories."""
 
+import shutil
 import socket
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -93,22 +95,86 @@ def test_directories_that_are_one_by_links_give_each_library_once(tmp_path: Path
     assert len(find(tmp_path).libraries) == 3
 
 
+def test_the_version_in_use_counts_and_not_one_that_is_left_over(tmp_path: Path) -> None:
+    put(tmp_path, "/usr/lib64/libcuda.so.470.1", shared_library("libcuda.so.1"))
+    put_driver(tmp_path, "/usr/lib64")
+    assert find(tmp_path).version == VERSION
+
+
+@pytest.mark.skipif(shutil.which("ldconfig", path="/sbin:/usr/sbin:/usr/bin") is None, reason="needs ldconfig")
+def test_a_driver_in_a_directory_that_only_the_loaders_cache_names(tmp_path: Path) -> None:
+    put_driver(tmp_path, "/srv/nvidia")
+    put(tmp_path, "/etc/ld.so.conf", b"/srv/nvidia\n")
+    with pytest.raises(DriverNotFoundError):
+        find(tmp_path)
+    program = shutil.which("ldconfig", path="/sbin:/usr/sbin:/usr/bin")
+    subprocess.run([str(program), "-r", tmp_path], check=True, capture_output=True)
+    assert {library.path.rpartition("/")[0] for library in find(tmp_path).libraries} == {"/srv/nvidia"}
+
+
+def test_a_broken_cache_names_no_directory(tmp_path: Path) -> None:
+    put(tmp_path, "/etc/ld.so.cache", b"glibc-ld.so.cache1.1" + b"\xff" * 40)
+    put_driver(tmp_path, "/usr/lib64")
+    assert find(tmp_path).version == VERSION
+
+
+def test_names_without_a_version_are_those_that_the_driver_links_and_those_that_programs_ask_for(
+    tmp_path: Path,
+) -> None:
+    put_driver(tmp_path, "/usr/lib64")
+    (tmp_path / "usr/lib64/libnvidia-ml.so").symlink_to("libnvidia-ml.so.1")
+    put_library(tmp_path, "/usr/lib64", "libGLX_nvidia.so", "libGLX_nvidia.so.0")
+    put_library(tmp_path, "/usr/lib64", "libnvidia-allocator.so", "libnvidia-allocator.so.1")
+    put_library(tmp_path, "/usr/lib64/vdpau", "libvdpau_nvidia.so", "libvdpau_nvidia.so.1")
+    assert [library.names for library in find(tmp_path).libraries] == [
+        ("libGLX_nvidia.so.0", "libGLX_indirect.so.0"),
+        ("libcuda.so.1", "libcuda.so"),
+        ("libnvidia-allocator.so.1", "gbm/nvidia-drm_gbm.so"),
+        (f"libnvidia-glcore.so.{VERSION}",),
+        ("libnvidia-ml.so.1", "libnvidia-ml.so"),
+        ("vdpau/libvdpau_nvidia.so.1",),
+    ]
+
+
+def test_graphics_and_management_have_what_the_others_have_not(tmp_path: Path) -> None:
+    put_driver(tmp_path, "/usr/lib64")
+    put(tmp_path, "/usr/lib64/libnvidia-egl-gbm.so.1.1.2", shared_library("libnvidia-egl-gbm.so.1"))
+    put(tmp_path, "/usr/lib64/libnvsdm.so.1", shared_library("libnvsdm.so.1"))
+    put(tmp_path, f"/usr/lib64/xorg/modules/extensions/libglxserver_nvidia.so.{VERSION}")
+    found = find(tmp_path)
+    assert [library.names for library in found.graphics.libraries] == [("libnvidia-egl-gbm.so.1",)]
+    assert [file.container_path for file in found.graphics.files] == [
+        f"/usr/lib64/xorg/modules/extensions/libglxserver_nvidia.so.{VERSION}",
+        "/usr/lib64/xorg/modules/extensions/libglxserver_nvidia.so",
+    ]
+    assert [library.names for library in found.management.libraries] == [("libnvsdm.so.1",)]
+
+
 def test_binaries_firmware_and_configuration(tmp_path: Path) -> None:
     put_driver(tmp_path, "/usr/lib64")
     put(tmp_path, "/usr/bin/nvidia-smi")
     put(tmp_path, "/usr/sbin/nvidia-persistenced")
     put(tmp_path, f"/lib/firmware/nvidia/{VERSION}/gsp_ga10x.bin")
+    put(tmp_path, f"/lib/firmware/updates/nvidia/{VERSION}/ucodes_gb100.bin")
     put(tmp_path, "/lib/firmware/nvidia/470.1/gsp.bin")
-    put(tmp_path, "/etc/vulkan/icd.d/nvidia_icd.json")
+    put(tmp_path, "/usr/share/vulkan/icd.d/nvidia_icd.json")
+    put(tmp_path, "/vulkan/implicit_layer.d/nvidia_layers.json")
     found = find(tmp_path)
     assert found.binaries == (
         File(path="/usr/bin/nvidia-smi", container_path="/usr/bin/nvidia-smi"),
         File(path="/usr/sbin/nvidia-persistenced", container_path="/usr/bin/nvidia-persistenced"),
     )
     assert [file.path for file in found.files] == [
+        f"/lib/firmware/updates/nvidia/{VERSION}/ucodes_gb100.bin",
         f"/lib/firmware/nvidia/{VERSION}/gsp_ga10x.bin",
-        "/etc/vulkan/icd.d/nvidia_icd.json",
     ]
+    assert found.graphics.files == (
+        File(path="/usr/share/vulkan/icd.d/nvidia_icd.json", container_path="/etc/vulkan/icd.d/nvidia_icd.json"),
+        File(
+            path="/vulkan/implicit_layer.d/nvidia_layers.json",
+            container_path="/etc/vulkan/implicit_layer.d/nvidia_layers.json",
+        ),
+    )
 
 
 def test_only_a_real_socket_is_an_ipc_socket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,7 +44,7 @@ def test_a_damaged_library_never_raises(tmp_path: Path) -> None:
 @pytest.mark.skipif(not shutil.which("gcc"), reason="needs gcc")
 def test_a_library_that_gcc_made(tmp_path: Path) -> None:
     path = tmp_path / "libnvidia-ml.so.580.95.05"
-    command = ["gcc", "-shared", "-o", path, "-Wl,-soname,libnvidia-ml.so.1", "-x", "c", "/dev/null"]
+    command = ["gcc", "-shared", "-o", str(path), "-Wl,-soname,libnvidia-ml.so.1", "-x", "c", "/dev/null"]
     subprocess.run(command, check=True)
     found = read_elf(path)
     assert found is not None

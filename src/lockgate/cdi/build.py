@@ -6,11 +6,11 @@ search without a cache (see `library_directories`). Device numbers are left out,
 node at each start: `nvidia-uvm` has another major number after each module load.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from lockgate.cdi.driver_files import DriverFiles, Library
+from lockgate.cdi.driver_files import DriverFiles, Library, Part
 from lockgate.cdi.render import with_lowest_version
 from lockgate.cdi.spec import Device, DeviceNode, Edits, Mount, Spec
 from lockgate.model.names import CDI_GPU, CDI_MANAGEMENT, CDI_PLUGIN
@@ -26,8 +26,8 @@ ENV: Final = ("NVIDIA_VISIBLE_DEVICES=void",)
 class Gpu:
     """A GPU or MIG device to name in a specification.
 
-    `index` is "0", or "0:1" for a MIG device; `nodes` are its device nodes in the container ("/dev/nvidia0", for a MIG
-    device also its two capability nodes).
+    `index` is "0", or "0:1" for a MIG device; `nodes` are its device nodes in the container ("/dev/nvidia0", those for
+    graphics, for a MIG device also its two capability nodes).
     """
 
     index: str
@@ -43,21 +43,36 @@ class Place:
     dev_root: str = "/"
 
 
-def gpu_spec(driver: DriverFiles, gpus: Iterable[Gpu], nodes: Iterable[str], place: Place) -> Spec:
-    """`nvidia.com/gpu`: every GPU by index and by UUID, and `all`. `nodes` are the device paths that exist on the node.
+# NVIDIA's strategies of naming a device.
+NAMINGS: Final[Mapping[str, Callable[[Gpu], str]]] = {
+    "index": lambda gpu: gpu.index,
+    "uuid": lambda gpu: gpu.uuid,
+    "type-index": lambda gpu: ("mig" if ":" in gpu.index else "gpu") + gpu.index,
+}
+USUAL_NAMINGS: Final = ("index", "uuid")
+
+
+def gpu_spec(
+    driver: DriverFiles,
+    gpus: Iterable[Gpu],
+    nodes: Iterable[str],
+    place: Place,
+    namings: Iterable[str] = USUAL_NAMINGS,
+) -> Spec:
+    """`nvidia.com/gpu`: every GPU under each of the namings, and `all`. `nodes` are the device paths of the node.
 
     Without GPUs there is no valid specification: the result then has no devices, and must not be written.
     """
-    gpus = tuple(gpus)
-    named = [(name, gpu.nodes) for gpu in gpus for name in (gpu.index, gpu.uuid)]
+    gpus, namings = tuple(gpus), tuple(namings)
+    named = [(NAMINGS[naming](gpu), gpu.nodes) for gpu in gpus for naming in namings]
     if gpus:
         named.append(("all", tuple(node for gpu in gpus for node in gpu.nodes)))
-    return _spec(CDI_GPU, named, driver, nodes, place)
+    return _spec(CDI_GPU, named, driver, driver.graphics, nodes, place)
 
 
 def plugin_spec(driver: DriverFiles, gpus: Iterable[Gpu], nodes: Iterable[str], place: Place) -> Spec:
     """`k8s.device-plugin.nvidia.com/gpu`: every GPU by UUID, as the plugin answers `Allocate`."""
-    return _spec(CDI_PLUGIN, [(gpu.uuid, gpu.nodes) for gpu in gpus], driver, nodes, place)
+    return _spec(CDI_PLUGIN, [(gpu.uuid, gpu.nodes) for gpu in gpus], driver, driver.graphics, nodes, place)
 
 
 def management_spec(driver: DriverFiles, nodes: Iterable[str], place: Place) -> Spec:
@@ -65,7 +80,7 @@ def management_spec(driver: DriverFiles, nodes: Iterable[str], place: Place) -> 
     present = tuple(sorted(set(nodes)))
     shown = tuple(n for n in present if n not in CONTROL_NODES and not n.startswith(_NOT_MANAGED))
     named = [("all", shown)] if shown else []
-    return _spec(CDI_MANAGEMENT, named, driver, present, place)
+    return _spec(CDI_MANAGEMENT, named, driver, driver.management, present, place)
 
 
 # NVIDIA's management specification leaves these out.
@@ -82,14 +97,19 @@ def library_directories(machine: str) -> tuple[str, ...]:
 
 
 def _spec(
-    kind: str, named: Iterable[tuple[str, tuple[str, ...]]], driver: DriverFiles, nodes: Iterable[str], place: Place
+    kind: str,
+    named: Iterable[tuple[str, tuple[str, ...]]],
+    driver: DriverFiles,
+    part: Part,
+    nodes: Iterable[str],
+    place: Place,
 ) -> Spec:
     control = sorted(set(CONTROL_NODES).intersection(nodes))
     devices = tuple(
         Device(name=name, container_edits=Edits(device_nodes=_nodes(paths, place)))
         for name, paths in sorted(dict(named).items())
     )
-    common = Edits(env=ENV, device_nodes=_nodes(control, place), mounts=tuple(_mounts(driver, place)))
+    common = Edits(env=ENV, device_nodes=_nodes(control, place), mounts=tuple(_mounts(driver, part, place)))
     return with_lowest_version(Spec(kind=kind, devices=devices, container_edits=common))
 
 
@@ -101,10 +121,10 @@ def _nodes(paths: Iterable[str], place: Place) -> tuple[DeviceNode, ...]:
     )
 
 
-def _mounts(driver: DriverFiles, place: Place) -> Iterator[Mount]:
+def _mounts(driver: DriverFiles, part: Part, place: Place) -> Iterator[Mount]:
     """Every mount, each target once, parents before children: runtimes apply them in this order."""
     wanted: dict[str, Mount] = {}
-    for target, source, options in _sources(driver):
+    for target, source, options in _sources(driver, part):
         wanted.setdefault(
             target, Mount(host_path=_join(place.driver_root, source), container_path=target, options=options)
         )
@@ -112,11 +132,11 @@ def _mounts(driver: DriverFiles, place: Place) -> Iterator[Mount]:
         yield wanted[target]
 
 
-def _sources(driver: DriverFiles) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    for library in driver.libraries:
+def _sources(driver: DriverFiles, part: Part) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    for library in (*driver.libraries, *part.libraries):
         for target in _library_targets(library, driver.machine):
             yield target, library.path, READ_ONLY
-    for file in (*driver.binaries, *driver.files):
+    for file in (*driver.binaries, *driver.files, *part.files):
         yield file.container_path, file.path, READ_ONLY
     for socket in driver.sockets:
         yield socket.container_path, socket.path, SOCKET

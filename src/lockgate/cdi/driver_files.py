@@ -8,7 +8,10 @@ import msgspec
 
 
 class Library(msgspec.Struct, frozen=True, gc=False):
-    """A shared library; `names` are the file names by which programs load it (its soname first)."""
+    """A shared library; `names` are the file names by which programs load it (its soname first).
+
+    A name may lie in a folder of the library directory (`vdpau/libvdpau_nvidia.so.1`).
+    """
 
     path: str
     names: tuple[str, ...]
@@ -21,8 +24,18 @@ class File(msgspec.Struct, frozen=True, gc=False):
     container_path: str
 
 
+class Part(msgspec.Struct, frozen=True, gc=False):
+    """What only some containers of the driver need."""
+
+    libraries: tuple[Library, ...] = ()
+    files: tuple[File, ...] = ()
+
+
 class DriverFiles(msgspec.Struct, frozen=True, gc=False):
-    """The files of one driver. `machine` is the GNU triplet (`x86_64-linux-gnu`)."""
+    """The files of one driver. `machine` is the GNU triplet (`x86_64-linux-gnu`).
+
+    `graphics` goes to containers with GPUs, `management` to those that look after them.
+    """
 
     version: str
     machine: str
@@ -30,3 +43,5 @@ class DriverFiles(msgspec.Struct, frozen=True, gc=False):
     binaries: tuple[File, ...] = ()
     files: tuple[File, ...] = ()
     sockets: tuple[File, ...] = ()
+    graphics: Part = Part()
+    management: Part = Part()

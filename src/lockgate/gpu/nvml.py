@@ -100,6 +100,7 @@ class Nvml:
             mig=read_mig_devices(handle) if enabled else (),
             fabric=_fabric(handle),
             recovery_action=_recovery_action(handle),
+            drm_nodes=pci.drm_nodes(self._sys, bus_id),
         )
 
 

@@ -1,4 +1,4 @@
-"""What sysfs says of a PCI device: its NUMA node and its class."""
+"""What sysfs says of a PCI device: its NUMA node, its class, its device nodes for graphics."""
 
 from pathlib import Path
 
@@ -20,8 +20,17 @@ def pci_class(sys: Path, bus_id: str) -> int | None:
     return _number(sys, bus_id, "class")
 
 
+def drm_nodes(sys: Path, bus_id: str) -> tuple[str, ...]:
+    """The device nodes of the kernel's graphics subsystem: `/dev/dri/card1`, `/dev/dri/renderD128`."""
+    return tuple(sorted(f"/dev/dri/{entry.name}" for entry in (_folder(sys, bus_id) / "drm").glob("*")))
+
+
+def _folder(sys: Path, bus_id: str) -> Path:
+    return sys / "bus/pci/devices" / sysfs_address(bus_id)
+
+
 def _number(sys: Path, bus_id: str, name: str) -> int | None:
     try:
-        return int((sys / "bus/pci/devices" / sysfs_address(bus_id) / name).read_text().strip(), 0)
+        return int((_folder(sys, bus_id) / name).read_text().strip(), 0)
     except (OSError, ValueError):
         return None

@@ -67,6 +67,11 @@ class MigDevice(msgspec.Struct, frozen=True):
     compute_slices: int
     engines: Engines
 
+    @property
+    def has_graphics(self) -> bool:
+        """Whether its profile is one with graphics, `1g.24gb+gfx`."""
+        return self.profile.endswith("+gfx")
+
 
 class Fabric(msgspec.Struct, frozen=True):
     """Registration with the NVLink fabric: `state` 3 is completed, `status` an NVML return code."""
@@ -81,7 +86,8 @@ class Gpu(msgspec.Struct, frozen=True):
     """One physical GPU that answers.
 
     `numa_node` None: the host names none. `mig_enabled` None: the board has no MIG. `recovery_action` is the driver's
-    own word on what the GPU needs (0 none, 1 GPU reset, 2 reboot, ...); Unread before R550.
+    own word on what the GPU needs (0 none, 1 GPU reset, 2 reboot, ...); Unread before R550. `drm_nodes` are its device
+    nodes for graphics (`/dev/dri/card1`), as sysfs names them.
     """
 
     uuid: str
@@ -97,6 +103,7 @@ class Gpu(msgspec.Struct, frozen=True):
     mig: tuple[MigDevice, ...]
     fabric: Fabric | Unread
     recovery_action: int | Unread
+    drm_nodes: tuple[str, ...] = ()
 
 
 class UnreadableGpu(msgspec.Struct, frozen=True):

@@ -1,78 +1,44 @@
 """The files of an NVIDIA driver under a root: a driver container's (`/run/nvidia/driver`) or the host's own `/`.
 
-Which files make up a driver: `nvidia-ctk cdi generate` of NVIDIA's container toolkit 1.20. Links inside the root are
-followed and never lead out of it.
+Which files make up a driver: `host.driver_contents`. Links inside the root are followed and never lead out of it.
 """
 
 import fnmatch
+import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from lockgate.cdi.driver_files import DriverFiles, File, Library
+from lockgate.cdi.driver_files import DriverFiles, File, Library, Part
+from lockgate.host.driver_contents import (
+    ALSO_NAMED,
+    BINARIES,
+    BINARY_DIRECTORIES,
+    CONFIG_DIRECTORIES,
+    CONFIGS,
+    FIRMWARE,
+    FIRMWARE_DIRECTORIES,
+    GRAPHICS_BINARIES,
+    GRAPHICS_LIBRARIES,
+    LIBRARY_DIRECTORIES,
+    LIBRARY_FOLDERS,
+    MANAGEMENT_LIBRARIES,
+    MPS_PIPES,
+    OTHER_VERSIONS,
+    SOCKET_DIRECTORIES,
+    SOCKETS,
+    VULKAN_CONFIGS,
+    XORG_DIRECTORIES,
+    XORG_MODULES,
+)
 from lockgate.host.elf import read_elf
+from lockgate.host.ld_cache import read_directories
 from lockgate.host.rooted import Root
 
-# In the order in which the toolkit looks; the first with a driver decides version and machine.
-LIBRARY_DIRECTORIES: Final = (
-    "/usr/lib/x86_64-linux-gnu",  # Debian, Ubuntu
-    "/usr/lib/aarch64-linux-gnu",
-    "/usr/lib64",  # Red Hat, SUSE, Amazon
-    "/lib64",
-    "/usr/lib",  # Arch
-    "/lib/x86_64-linux-gnu",
-    "/lib/aarch64-linux-gnu",
-    "/usr/lib/x86_64-linux-gnu/nvidia/current",  # Debian's own packages
-    "/usr/lib/aarch64-linux-gnu/nvidia/current",
-    "/usr/local/lib/x86_64-linux-gnu",
-    "/usr/local/nvidia/lib64",  # Google's COS
-    "/opt/nvidia/lib64",
-    "/home/kubernetes/bin/nvidia/lib64",
-)
-BINARY_DIRECTORIES: Final = ("/usr/bin", "/usr/sbin", "/bin", "/sbin", "/usr/local/nvidia/bin", "/opt/bin")
-BINARIES: Final = (
-    "nvidia-smi",
-    "nvidia-debugdump",
-    "nvidia-persistenced",
-    "nvidia-cuda-mps-control",
-    "nvidia-cuda-mps-server",
-    "nvidia-imex",
-    "nvidia-imex-ctl",
-)
-# directory on the host, pattern, {version} filled in; the file keeps its path
-FILES: Final = (
-    ("/lib/firmware/nvidia/{version}", "gsp*.bin"),
-    ("/usr/lib/firmware/nvidia/{version}", "gsp*.bin"),
-    ("/usr/share/nvidia", "nvoptix.bin"),
-    ("/usr/share/nvidia", "nvidia-application-profiles-{version}-*"),
-    ("/usr/share/glvnd/egl_vendor.d", "10_nvidia.json"),
-    ("/usr/share/egl/egl_external_platform.d", "*nvidia*.json"),
-    ("/etc/vulkan/icd.d", "nvidia_icd.json"),
-    ("/usr/share/vulkan/icd.d", "nvidia_icd.json"),
-    ("/etc/vulkan/implicit_layer.d", "nvidia_layers.json"),
-    ("/usr/share/vulkan/implicit_layer.d", "nvidia_layers.json"),
-    ("/etc/OpenCL/vendors", "nvidia.icd"),
-)
-SOCKETS: Final = (
-    "/run/nvidia-persistenced/socket",
-    "/run/nvidia-fabricmanager/socket",
-    "/tmp/nvidia-mps",  # the pipes of the MPS daemon
-)
-# Libraries of the driver that carry a version of their own.
-_OTHER_VERSIONS: Final = (
-    "libnvidia-nvvm70.so.*",
-    "libnvidia-egl-gbm.so.*.*",
-    "libnvidia-egl-wayland*.so.*.*",
-    "libnvidia-egl-xcb.so.*.*",
-    "libnvidia-egl-xlib.so.*.*",
-    "libnvidia-vulkan-producer.so.*.*",
-)
-# Names without a version by which programs load these at run time: NVIDIA's toolkit makes links for them.
-_BARE_NAMES: Final = {"libcuda.so.1": "libcuda.so", "libnvidia-opticalflow.so.1": "libnvidia-opticalflow.so"}
-
 _DECIDING: Final = re.compile(r"lib(?:nvidia-ml|cuda)\.so\.([0-9]+\.[0-9.]*[0-9])")
+_LOADED: Final = ("libnvidia-ml.so.1", "libcuda.so.1")  # links that lead to the version in use
 
 
 class DriverNotFoundError(Exception):
@@ -88,25 +54,38 @@ def find(root: Path) -> DriverFiles:
     inside = Root(root)
     directories = _library_directories(inside)
     version, machine = _version_and_machine(inside, directories)
+    libraries = _Libraries(inside, directories, machine)
     return DriverFiles(
         version=version,
         machine=machine,
-        libraries=tuple(_libraries(inside, directories, version, machine)),
-        binaries=tuple(_binaries(inside)),
-        files=tuple(_files(inside, version)),
+        libraries=tuple(libraries.matching(f"lib*.so.{version}", *OTHER_VERSIONS)),
+        binaries=tuple(_binaries(inside, BINARIES)),
+        files=tuple(_firmware(inside, version)),
         sockets=tuple(_sockets(inside)),
+        graphics=Part(
+            libraries=tuple(libraries.matching(*GRAPHICS_LIBRARIES)),
+            files=(
+                *_binaries(inside, GRAPHICS_BINARIES),
+                *_configs(inside, machine),
+                *_xorg(inside, directories, version),
+            ),
+        ),
+        management=Part(libraries=tuple(libraries.matching(*MANAGEMENT_LIBRARIES))),
     )
 
 
 def _library_directories(root: Root) -> tuple[str, ...]:
-    """Existing library directories, each once where links make several names of one."""
-    found = (root.find("/", directory, stat.S_IFDIR) for directory in LIBRARY_DIRECTORIES)
+    """Existing library directories, each once where links make several names of one: the usual, then the loader's."""
+    named = (*LIBRARY_DIRECTORIES, *read_directories(root, _LOADED))
+    found = (root.find("/", directory, stat.S_IFDIR) for directory in named)
     return tuple(dict.fromkeys(directory for directory in found if directory))
 
 
 def _version_and_machine(root: Root, directories: tuple[str, ...]) -> tuple[str, str]:
     for directory in directories:
-        for name in root.names(directory):
+        in_use = (root.find(directory, link) for link in _LOADED)
+        names = (path.rpartition("/")[2] for path in in_use if path)
+        for name in (*names, *root.names(directory)):
             match = _DECIDING.fullmatch(name)
             elf = match and _elf(root, directory, name)
             if match and elf and elf[1] != "i386-linux-gnu":
@@ -122,46 +101,85 @@ def _elf(root: Root, directory: str, name: str) -> tuple[str, str, str] | None:
     return (path, elf.machine, elf.soname) if path and elf else None
 
 
-def _libraries(root: Root, directories: tuple[str, ...], version: str, machine: str) -> Iterator[Library]:
-    patterns = (f"*.so.{version}", *_OTHER_VERSIONS)
+class _Libraries:
+    """The libraries for one machine in these directories, each once: the first that bears its soname."""
+
+    def __init__(self, root: Root, directories: Iterable[str], machine: str) -> None:
+        self._root = root
+        self._folders = [(f"{directory}/{folder}", folder) for directory in directories for folder in LIBRARY_FOLDERS]
+        self._machine = machine
+        self._seen: set[str] = set()
+
+    def matching(self, *patterns: str) -> Iterator[Library]:
+        for directory, folder in self._folders:
+            for name in self._root.names(directory):
+                if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns):
+                    elf = _elf(self._root, directory, name)
+                    soname = f"{folder}{elf[2] or name}" if elf else ""
+                    if elf and elf[1] == self._machine and soname not in self._seen:
+                        self._seen.add(soname)
+                        yield Library(path=elf[0], names=self._names(directory, folder, name, soname))
+
+    def _names(self, directory: str, folder: str, name: str, soname: str) -> tuple[str, ...]:
+        """The soname; the name without a version where the driver has a link of that name; those of the table."""
+        stem = name.partition(".so")[0] + ".so"
+        bare = [f"{folder}{stem}"] if self._root.find(directory, stem) else []
+        also = [ALSO_NAMED[stem]] if stem in ALSO_NAMED else []
+        return tuple(dict.fromkeys((soname, *bare, *also)))
+
+
+def _binaries(root: Root, names: Iterable[str]) -> Iterator[File]:
+    for name in names:
+        if path := _first(root, BINARY_DIRECTORIES, name):
+            yield File(path=path, container_path=f"/usr/bin/{name}")
+
+
+def _first(root: Root, directories: Iterable[str], name: str, kind: int = stat.S_IFREG) -> str | None:
+    return next((path for directory in directories if (path := root.find(directory, name, kind))), None)
+
+
+def _firmware(root: Root, version: str) -> Iterator[File]:
     seen: set[str] = set()
-    for directory in directories:
-        for name in root.names(directory):
-            if name.startswith("lib") and any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns):
-                elf = _elf(root, directory, name)
-                names = _load_names(elf[2] or name) if elf else ()
-                if elf and elf[1] == machine and names[0] not in seen:
-                    seen.add(names[0])
-                    yield Library(path=elf[0], names=names)
-
-
-def _load_names(soname: str) -> tuple[str, ...]:
-    bare = _BARE_NAMES.get(soname)
-    return (soname, bare) if bare else (soname,)
-
-
-def _binaries(root: Root) -> Iterator[File]:
-    for name in BINARIES:
-        for directory in BINARY_DIRECTORIES:
-            if path := root.find(directory, name):
-                yield File(path=path, container_path=f"/usr/bin/{name}")
-                break
-
-
-def _files(root: Root, version: str) -> Iterator[File]:
-    seen: set[str] = set()
-    for directory, pattern in FILES:
-        here = directory.format(version=version)
+    for directory in FIRMWARE_DIRECTORIES:
+        here = f"{directory.format(kernel=os.uname().release)}/nvidia/{version}"
         for name in root.names(here):
             path = root.find(here, name)
-            if path and path not in seen and fnmatch.fnmatchcase(name, pattern.format(version=version)):
+            if path and path not in seen and any(fnmatch.fnmatchcase(name, pattern) for pattern in FIRMWARE):
                 seen.add(path)
                 yield File(path=path, container_path=f"{here}/{name}")
 
 
+def _configs(root: Root, machine: str) -> Iterator[File]:
+    seen: set[str] = set()
+    vulkan = (name.format(cpu=machine.partition("-")[0]) for name in VULKAN_CONFIGS)
+    wanted = (
+        *((name, into, CONFIG_DIRECTORIES) for name, into in CONFIGS.items()),
+        *((name, "/etc", (*CONFIG_DIRECTORIES, "/")) for name in vulkan),
+    )
+    for name, into, directories in wanted:
+        path = _first(root, directories, name)
+        if path and path not in seen:
+            seen.add(path)
+            yield File(path=path, container_path=f"{into}/{name}")
+
+
+def _xorg(root: Root, libraries: Iterable[str], version: str) -> Iterator[File]:
+    for module in XORG_MODULES:
+        name = module.format(version=version)
+        directories = (place.format(library=library) for library in libraries for place in XORG_DIRECTORIES)
+        for directory in dict.fromkeys(directories):
+            if path := root.find(directory, name):
+                yield File(path=path, container_path=f"{directory}/{name}")
+                if bare := name.removesuffix(f".{version}"):
+                    yield File(path=path, container_path=f"{directory}/{bare}")
+                break
+
+
 def _sockets(root: Root) -> Iterator[File]:
-    for path in SOCKETS:
-        directory, _, name = path.rpartition("/")
-        kind = stat.S_IFDIR if name == "nvidia-mps" else stat.S_IFSOCK
-        if found := root.find(directory, name, kind):
-            yield File(path=found, container_path=path)
+    for name in SOCKETS:
+        for directory in SOCKET_DIRECTORIES:
+            if path := root.find(directory, name, stat.S_IFSOCK):
+                yield File(path=path, container_path=f"{directory}/{name}")
+                break
+    if path := root.find("/", MPS_PIPES, stat.S_IFDIR):
+        yield File(path=path, container_path=MPS_PIPES)

@@ -167,10 +167,11 @@ class Agent:
         now, settings = self._clock(), self.settings
         if now < self._cdi_due or (self._failure and not self._devices):
             return
-        present = self._offer.present = frozenset(find_nodes(self._seen_dev_root / "dev"))
+        dev = self._seen_dev_root / "dev"
+        present = self._offer.present = frozenset(find_nodes(dev))
         place = Place(driver_root=settings.driver_root, dev_root=settings.dev_root or "/")
         try:
-            if write_cdi_file(settings.cdi_root, settings.driver_root_ctr, self._devices, present, place):
+            if write_cdi_file(settings.cdi_root, settings.driver_root_ctr, self._devices, present, dev, place):
                 _log.info("CDI specification written for %d devices", len(self._devices))
         except CDIFileError as error:
             self._blocked = str(error) if settings.uses_cdi else ""

@@ -17,7 +17,8 @@ _DISPLAYS: Final = frozenset(("DGX Display", "NVIDIA DGX Display"))  # no comput
 class PluginDevice(msgspec.Struct, frozen=True):
     """A GPU or MIG device to hand out.
 
-    `id` is its UUID, `index` "0" or "0:1"; `gpu` and `gpu_index` name the physical GPU. `nodes` are its device nodes.
+    `id` is its UUID, `index` "0" or "0:1"; `gpu` and `gpu_index` name the physical GPU. `nodes` are its device nodes,
+    `drm_nodes` those for graphics, which come with a CDI specification only.
     """
 
     id: str
@@ -28,6 +29,7 @@ class PluginDevice(msgspec.Struct, frozen=True):
     memory_mib: int
     resource: str
     nodes: tuple[str, ...]
+    drm_nodes: tuple[str, ...] = ()
     numa_node: int | None = None
     gpu_instance: int | None = None
     compute_instance: int | None = None
@@ -106,6 +108,7 @@ def _whole(gpu: Gpu) -> PluginDevice:
         memory_mib=known(gpu.memory_mib, 0),
         resource=GPU,
         nodes=(f"/dev/nvidia{gpu.minor}",),
+        drm_nodes=gpu.drm_nodes,
         numa_node=gpu.numa_node,
     )
 
@@ -124,6 +127,7 @@ def _mig(gpu: Gpu, mig: MigDevice, resource: str, minors: Mapping[str, int]) -> 
             f"/dev/nvidia{gpu.minor}",
             *(f"/dev/nvidia-caps/nvidia-cap{minors[name]}" for name in capabilities if name in minors),
         ),
+        drm_nodes=gpu.drm_nodes if mig.has_graphics else (),
         gpu_instance=mig.gpu_instance,
         compute_instance=mig.compute_instance,
     )

@@ -9,14 +9,15 @@ import msgspec
 
 from lockgate.agents.toolkit.settings import Settings
 from lockgate.apply.files import Checkpoint, onward, remove_file, remove_leftovers, write_file
-from lockgate.cdi.build import Gpu, Place, gpu_spec, management_spec
+from lockgate.cdi.build import USUAL_NAMINGS, Gpu, Place, gpu_spec, management_spec
 from lockgate.cdi.render import file_name, render_yaml
 from lockgate.cdi.spec import Spec
 from lockgate.gpu import values
+from lockgate.gpu.caps import PATH as MIG_MINORS
 from lockgate.gpu.caps import read_mig_minors
 from lockgate.gpu.library import UnavailableError
 from lockgate.gpu.nvml import Nvml
-from lockgate.host.device_nodes import find_nodes
+from lockgate.host.device_nodes import existing, find_nodes
 from lockgate.host.driver_root import DriverNotFoundError, find
 from lockgate.model.names import CDI_GPU, CDI_MANAGEMENT
 
@@ -32,11 +33,13 @@ class Written(msgspec.Struct, frozen=True):
 
 
 class Roots(msgspec.Struct, frozen=True):
-    """The driver root and the root of /dev: as seen from here, and on the host."""
+    """The driver root and the root of /dev: as seen from here, and on the host; and where the kernel tells the rest."""
 
     driver: Path
     dev: Path
     place: Place
+    sys: Path = Path("/sys")
+    mig_minors: Path = MIG_MINORS
 
 
 def find_roots(settings: Settings) -> Roots:
@@ -59,11 +62,19 @@ class NewDriverError(Exception):
 class SpecWriter:
     """Keeps the specifications in a folder up to date; all calls from one thread, as NVML wants."""
 
-    def __init__(self, folder: Path, roots: Roots, *, checkpoint: Checkpoint = onward) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        roots: Roots,
+        *,
+        namings: tuple[str, ...] = USUAL_NAMINGS,
+        checkpoint: Checkpoint = onward,
+    ) -> None:
         self._folder = folder
+        self._namings = namings
         self._checkpoint = checkpoint
         self._roots = roots
-        self._nvml = Nvml(roots.driver)
+        self._nvml = Nvml(roots.driver, roots.sys)
         self._nodes: tuple[str, ...] = ()
         remove_leftovers(folder)
 
@@ -76,9 +87,9 @@ class SpecWriter:
             raise NewDriverError(f"{self._roots.driver} holds another driver")
         try:
             driver, nodes = find(self._roots.driver), find_nodes(self._roots.dev / "dev")
-            gpus = tuple(name_gpus(self._ask(nodes), read_mig_minors()))
+            gpus = tuple(name_gpus(self._ask(nodes), read_mig_minors(self._roots.mig_minors), self._roots.dev / "dev"))
             place = self._roots.place
-            specs = (gpu_spec(driver, gpus, nodes, place), management_spec(driver, nodes, place))
+            specs = (gpu_spec(driver, gpus, nodes, place, self._namings), management_spec(driver, nodes, place))
             changed = tuple(path for spec in specs for path in _write(self._folder, spec, self._checkpoint))
         except (DriverNotFoundError, UnavailableError, OSError) as error:
             return Written(problem=f"CDI specifications are not renewed: {error}")
@@ -106,16 +117,16 @@ def remove_specs(folder: Path, *, checkpoint: Checkpoint = onward) -> None:
             _log.info("removed the CDI specification of %s", kind)
 
 
-def name_gpus(seen: values.Snapshot, minors: dict[str, int]) -> Iterator[Gpu]:
+def name_gpus(seen: values.Snapshot, minors: dict[str, int], dev: Path) -> Iterator[Gpu]:
     """The devices of a specification: a GPU, or the MIG devices of one in MIG mode."""
     for gpu in seen.gpus:
-        node = f"/dev/nvidia{gpu.minor}"
+        node, graphics = f"/dev/nvidia{gpu.minor}", existing(dev, gpu.drm_nodes)
         if not gpu.mig_enabled:
-            yield Gpu(index=str(gpu.index), uuid=gpu.uuid, nodes=(node,))
+            yield Gpu(index=str(gpu.index), uuid=gpu.uuid, nodes=(node, *graphics))
         for mig in gpu.mig:
-            yield Gpu(
-                index=f"{gpu.index}:{mig.index}", uuid=mig.uuid, nodes=(node, *_capabilities(gpu.minor, mig, minors))
-            )
+            capabilities = tuple(_capabilities(gpu.minor, mig, minors))
+            nodes = (node, *capabilities, *(graphics if mig.has_graphics else ()))
+            yield Gpu(index=f"{gpu.index}:{mig.index}", uuid=mig.uuid, nodes=nodes)
 
 
 def _capabilities(minor: int, mig: values.MigDevice, minors: dict[str, int]) -> Iterator[str]:

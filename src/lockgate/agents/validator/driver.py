@@ -17,7 +17,8 @@ from lockgate.agents.validator.dev_char import link_devices
 from lockgate.agents.validator.result import NotReadyError, Passed
 from lockgate.agents.validator.settings import Settings
 from lockgate.host.device_nodes import find_nodes
-from lockgate.host.driver_root import BINARY_DIRECTORIES, DriverNotFoundError, find
+from lockgate.host.driver_contents import BINARY_DIRECTORIES
+from lockgate.host.driver_root import DriverNotFoundError, find
 from lockgate.host.rooted import Root
 from lockgate.kube.api import Api
 from lockgate.kube.errors import ApiError, Unreachable
