@@ -2,6 +2,7 @@
 
 from typing import Any, TypeVar
 
+from lockgate.collect.sharing import Sharing
 from lockgate.kube.api import Api
 from lockgate.kube.errors import ApiError, Forbidden, NotFound
 from lockgate.kube.resources import Resource as Kind
@@ -17,7 +18,7 @@ class Reader:
     """Reads from one cluster; what RBAC refuses becomes Missing with the permission that lacks."""
 
     def __init__(self, api: Api) -> None:
-        self._api = api
+        self._api, self._sharing = api, Sharing()
 
     async def target(self, resource: Kind[T], name: str, namespace: str) -> T | None:
         """The target, None when there is none; without permission for it there is no diagnosis at all."""
@@ -38,7 +39,8 @@ class Reader:
     async def list(self, resource: Kind[T], namespace: str | None = None, field_selector: str = "") -> Any:
         """A list, or Missing when it may not be read or the cluster does not know the kind."""
         try:
-            return tuple(await self._api.list(resource, namespace, field_selector=field_selector))
+            shape = self._sharing.shape(resource.type)
+            return tuple(await self._api.list(resource, namespace, field_selector=field_selector, shape=shape))
         except NotFound:
             return _unknown(resource)
         except Forbidden as error:

@@ -210,6 +210,11 @@ class Volume(Object, frozen=True):
     host_path: HostPathSource | None = None
     ephemeral: EphemeralSource | None = None
 
+    @property
+    def has_source(self) -> bool:
+        """Whether it has a source that we know; a service account's token has not, and its name is chance."""
+        return bool(self.persistent_volume_claim or self.host_path or self.ephemeral is not None)
+
 
 class SchedulingGate(Object, frozen=True):
     name: str = ""

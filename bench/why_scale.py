@@ -1,0 +1,117 @@
+"""`kubectl gpu why` and `survey` on 5,000 nodes and 100,000 pods against `kubectl get pods -A -o json`.
+
+One run, `python -m bench.why_scale`: one server of prepared bytes (pods of about 5.7 KB, nodes of about 18 KB, in pages
+as they are asked for), each command a process of its own, its CPU seconds and peak memory as the kernel counts them.
+Goals: everything read at least 10x faster and 20x leaner than kubectl, under 200 MB; `why pod/x` of a placed pod asks
+for a handful of things.
+"""
+
+import multiprocessing
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.request import urlopen
+
+from bench.estate import serve
+from deploy.cache import cache_folder
+
+FASTER, LEANER, MOST_MB = 10, 20, 200
+_GPU = str(Path(sys.executable).with_name("kubectl-gpu"))
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What one process used."""
+
+    cpu: float
+    megabytes: float
+    requests: int
+    code: int
+
+
+def main() -> int:
+    """Measure each command and print the ratios; 1 when a goal is missed."""
+    here, there = multiprocessing.Pipe()
+    server = multiprocessing.get_context("spawn").Process(target=serve, args=(there,), daemon=True)
+    server.start()
+    try:
+        with tempfile.TemporaryDirectory(prefix="lockgate-bench-") as folder:
+            return _report(here.recv(), Path(folder))
+    finally:
+        server.terminate()
+
+
+def _report(url: str, folder: Path) -> int:
+    config = folder / "config"
+    config.write_text(_KUBECONFIG.format(url=url))
+    theirs = _run([str(_kubectl()), "get", "pods", "-A", "-o", "json"], url, config)
+    print(f"{'command':<34}{'CPU s':>8}{'peak MB':>9}{'requests':>10}{'faster':>9}{'leaner':>9}")
+    _line("kubectl get pods -A -o json", theirs, theirs)
+    missed = False
+    for arguments in (["why"], ["survey"], ["capacity"], ["why", "pod/wants-one", "-n", "team-0"]):
+        ours = _run([_GPU, *arguments], url, config)
+        _line(" ".join(["kubectl gpu", *arguments]), ours, theirs)
+        slow = theirs.cpu < FASTER * ours.cpu or theirs.megabytes < LEANER * ours.megabytes
+        missed = missed or slow or ours.megabytes > MOST_MB
+    _line("kubectl gpu why pod/p-77 (placed)", _run(_placed(), url, config), theirs)
+    return int(missed)
+
+
+def _placed() -> list[str]:
+    return [_GPU, "why", "pod/p-77", "-n", "team-17"]
+
+
+def _run(command: list[str], url: str, config: Path) -> Spent:
+    """Run to the end; raises RuntimeError when the command itself failed (exit status 1 or 2)."""
+    before = _asked(url)
+    with subprocess.Popen(
+        command, env={**os.environ, "KUBECONFIG": str(config)}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stderr is not None
+        said = process.stderr.read()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode in (1, 2):
+        raise RuntimeError(f"{' '.join(command)}: exit status {process.returncode}: {said.decode()[-500:]}")
+    return Spent(_cpu(used), used.ru_maxrss / 1024, _asked(url) - before - 1, process.returncode)
+
+
+def _cpu(used: resource.struct_rusage) -> float:
+    return used.ru_utime + used.ru_stime
+
+
+def _asked(url: str) -> int:
+    with urlopen(f"{url}/asked") as answer:
+        return int(answer.read())
+
+
+def _kubectl() -> Path:
+    found = sorted((cache_folder() / "programs").glob("kubernetes-*/kubectl"))
+    if not found:
+        raise SystemExit("no kubectl in the cache: run `make cluster` or `python -m tests.cluster build` first")
+    return found[-1]
+
+
+def _line(what: str, spent: Spent, theirs: Spent) -> None:
+    faster, leaner = theirs.cpu / spent.cpu, theirs.megabytes / spent.megabytes
+    print(
+        f"{what:<34}{spent.cpu:8.2f}{spent.megabytes:9.0f}{spent.requests:10}{faster:8.1f}x{leaner:8.1f}x", flush=True
+    )
+
+
+_KUBECONFIG = """\
+apiVersion: v1
+kind: Config
+current-context: bench
+clusters: [{{name: bench, cluster: {{server: "{url}"}}}}]
+contexts: [{{name: bench, context: {{cluster: bench, user: bench}}}}]
+users: [{{name: bench, user: {{}}}}]
+"""
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
