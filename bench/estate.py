@@ -18,7 +18,9 @@ _KINDS: Final = {
     "/api/v1": [("pods", "Pod", True), ("nodes", "Node", False), ("events", "Event", True)],
     "/apis/apps/v1": [("daemonsets", "DaemonSet", True)],
 }
-_FIELDS: Final[dict[str, Any]] = {f"f:{key}": {".": {}, "f:value": {}, "f:valueFrom": {}} for key in map("key-{}".format, range(24))}
+_FIELDS: Final[dict[str, Any]] = {
+    f"f:{key}": {".": {}, "f:value": {}, "f:valueFrom": {}} for key in map("key-{}".format, range(24))
+}
 _MANAGED: Final = [
     {"manager": name, "operation": "Update", "apiVersion": "v1", "time": "2026-01-01T00:00:00Z", "fieldsV1": _FIELDS}
     for name in ("kube-controller-manager", "kubelet")
@@ -76,8 +78,8 @@ def pod(name: str, namespace: str, on: str, *, gpus: int = 0, phase: str = "Runn
         status = {"phase": "Pending", "conditions": [unscheduled]}
     owner: dict[str, Any] = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "uid": "r", "controller": True}
     owner["name"] = name.rsplit("-", 1)[0]
-    metadata = {"name": name, "namespace": namespace, "uid": f"u-{name}", "labels": {"app": owner["name"]}}
-    metadata |= {"ownerReferences": [owner], "managedFields": _MANAGED}
+    metadata: dict[str, Any] = {"name": name, "namespace": namespace, "uid": f"u-{name}"}
+    metadata |= {"labels": {"app": owner["name"]}, "ownerReferences": [owner], "managedFields": _MANAGED}
     return {"metadata": metadata, "spec": spec, "status": status}
 
 

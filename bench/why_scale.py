@@ -49,7 +49,7 @@ def _report(url: str, folder: Path) -> int:
     config = folder / "config"
     config.write_text(_KUBECONFIG.format(url=url))
     theirs = _run([str(_kubectl()), "get", "pods", "-A", "-o", "json"], url, config)
-    print(f"{'command':<34}{'CPU s':>8}{'peak MB':>9}{'requests':>10}{'faster':>9}{'leaner':>9}")
+    print(f"{'command':<40}{'CPU s':>8}{'peak MB':>9}{'requests':>10}{'faster':>9}{'leaner':>9}")
     _line("kubectl get pods -A -o json", theirs, theirs)
     missed = False
     for arguments in (["why"], ["survey"], ["capacity"], ["why", "pod/wants-one", "-n", "team-0"]):
@@ -58,6 +58,7 @@ def _report(url: str, folder: Path) -> int:
         slow = theirs.cpu < FASTER * ours.cpu or theirs.megabytes < LEANER * ours.megabytes
         missed = missed or slow or ours.megabytes > MOST_MB
     _line("kubectl gpu why pod/p-77 (placed)", _run(_placed(), url, config), theirs)
+    _line("the floor: http.client, five fields", _run([sys.executable, "-m", "bench.floor", url], url, config), theirs)
     return int(missed)
 
 
@@ -99,7 +100,7 @@ def _kubectl() -> Path:
 def _line(what: str, spent: Spent, theirs: Spent) -> None:
     faster, leaner = theirs.cpu / spent.cpu, theirs.megabytes / spent.megabytes
     print(
-        f"{what:<34}{spent.cpu:8.2f}{spent.megabytes:9.0f}{spent.requests:10}{faster:8.1f}x{leaner:8.1f}x", flush=True
+        f"{what:<40}{spent.cpu:8.2f}{spent.megabytes:9.0f}{spent.requests:10}{faster:8.1f}x{leaner:8.1f}x", flush=True
     )
 
 
