@@ -224,6 +224,7 @@ class PodResourceClaim(Object, frozen=True):
     name: str = ""
     resource_claim_name: str = ""
     resource_claim_template_name: str = ""
+    source: Labels | None = None  # the two names, up to Kubernetes 1.30
 
 
 class TopologySpreadConstraint(Object, frozen=True):

@@ -1,18 +1,21 @@
 """Why pods of what is asked about could not even be made: what the API server answered to its controller.
 
 The controller tries again and again, so the newest refusal counts: its event, else the ReplicaFailure condition, which
-outlives events. A workload that has all its pods, and an operand's DaemonSet that has, was refused nothing.
+outlives events. A workload that has all its pods, and an operand's DaemonSet that has, was refused nothing. Of a pod
+that waits for a GPU, and of a node, the maker that counts is the device plugin's DaemonSet.
 """
 
 import re
 from collections.abc import Iterable, Iterator
 
 from lockgate.diagnosis.seen import event
+from lockgate.diagnosis.views.gate_one import gpu_asked
+from lockgate.diagnosis.views.plugin import Plugin
 from lockgate.diagnosis.views.pod_events import events_of
 from lockgate.diagnosis.views.words import Said
-from lockgate.model.facts import Events, Missing
+from lockgate.model.facts import DaemonSets, Events, Missing
 from lockgate.model.finding import Evidence
-from lockgate.model.objects import DaemonSet, Workload
+from lockgate.model.objects import DaemonSet, Pod, Workload
 
 # `FailedCreate` is what Kubernetes' own controllers write, `FailedCreatePod` Kubeflow's.
 _REFUSED = "Failed"
@@ -22,7 +25,7 @@ class Creation:
     """The refusal that stands between a maker of pods (a workload or an operand's DaemonSet) and its pods."""
 
     def __init__(self, maker: Workload | DaemonSet | None, word: Evidence | None) -> None:
-        self.maker, self._word = maker, word
+        self.maker, self.word = maker, word
 
     @property
     def namespace(self) -> str:
@@ -31,7 +34,7 @@ class Creation:
 
     def find(self, *patterns: re.Pattern[str]) -> Said | None:
         """The refusal, where one of the patterns fits it; a pattern that stands before another one wins."""
-        word = self._word
+        word = self.word
         found = (p.search(word.verbatim) for p in patterns) if word else iter(())
         match = next((m for m in found if m), None)
         return Said(match, word) if match and word else None
@@ -41,19 +44,32 @@ def creation(
     workload: Workload | Missing,
     controllers: tuple[Workload, ...],
     operand: DaemonSet | Missing,
+    pod: Pod | Missing,
+    plugin: Plugin | Missing,
     workload_events: Events | Missing,
     events: Events | Missing,
 ) -> Creation:
-    """The refusal of a workload and of the controllers below it, or of an operand's DaemonSet."""
+    """The refusal of a workload and of the controllers below it, or of a DaemonSet that it stands on."""
     if not isinstance(operand, Missing):
-        whole = operand.status.current_number_scheduled >= operand.status.desired_number_scheduled
-        own = () if isinstance(events, Missing) or whole else events_of(events, "DaemonSet", operand)
-        return Creation(operand, next(_newest(own), None))
+        return _of_daemon_set(operand, events)
+    if not isinstance(pod, Missing):
+        made = (_of_daemon_set(ds, events) for ds in _plugins(pod, plugin))
+        return next((c for c in made if c.word), Creation(None, None))
     if isinstance(workload, Missing):
         return Creation(None, None)
     own = () if isinstance(workload_events, Missing) else workload_events
     words = (*_newest(own), *_conditions((workload, *controllers)))
     return Creation(workload, next(iter(words), None))
+
+
+def _plugins(pod: Pod, plugin: Plugin | Missing) -> DaemonSets:
+    return () if isinstance(plugin, Missing) or not gpu_asked(pod) else plugin.daemon_sets
+
+
+def _of_daemon_set(owner: DaemonSet, events: Events | Missing) -> Creation:
+    whole = owner.status.current_number_scheduled >= owner.status.desired_number_scheduled
+    own = () if isinstance(events, Missing) or whole else events_of(events, "DaemonSet", owner)
+    return Creation(owner, next(_newest(own), None))
 
 
 def _newest(events: Events) -> Iterator[Evidence]:

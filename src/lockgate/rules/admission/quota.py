@@ -9,9 +9,10 @@ Fix: end pods of the namespace that hold the quota, or raise it.
 import re
 
 from lockgate.diagnosis.rule import Failed, Passed, rule
-from lockgate.diagnosis.seen import event, some
+from lockgate.diagnosis.seen import some
 from lockgate.diagnosis.stage import Stage
-from lockgate.diagnosis.subject import wanted
+from lockgate.diagnosis.standing import standing
+from lockgate.diagnosis.views.creation import Creation
 from lockgate.diagnosis.views.gate_one import gpu_asked
 from lockgate.model import names
 from lockgate.model.facts import Events, Missing, Pods, ResourceQuotas
@@ -25,30 +26,15 @@ _PART = re.compile(r"(?P<key>[^\s,=]+)=(?P<value>[^\s,]+)")
 @rule(codes=("A01",), severity=Severity.BLOCKER, stages=(Stage.NO_POD,), asks_gpu=None)
 def quota(
     workload: Workload,
-    controllers: tuple[Workload, ...],
+    creation: Creation,
     workload_events: Events | Missing,
     resource_quotas: ResourceQuotas | Missing,
     namespace_pods: Pods | Missing,
 ) -> Failed | Passed | None:
-    said = _said((workload, *controllers), () if isinstance(workload_events, Missing) else workload_events)
+    said = creation.find(_TEXT)
     if said is None:
         return None if isinstance(workload_events, Missing) else Passed("no event of its controllers names a quota")
-    evidence, text = said
-    return _failed(workload, evidence, text, resource_quotas, namespace_pods)
-
-
-def _said(owners: tuple[Workload, ...], events: Events) -> tuple[Evidence, re.Match[str]] | None:
-    """The latest words about a quota: an event, else the ReplicaFailure condition, which outlives its events."""
-    for seen in reversed(events):
-        if found := _TEXT.search(seen.text):
-            return event(seen), found
-    for owner in owners:
-        for condition in owner.status.conditions:
-            if condition.status == "True" and (found := _TEXT.search(condition.message)):
-                place = f"{owner.kind.lower()}/{owner.namespace}/{owner.name}"
-                field = f"status.conditions[{condition.type}]"
-                return Evidence(object=place, field=field, verbatim=condition.message), found
-    return None
+    return _failed(workload, said.evidence, said.match, resource_quotas, namespace_pods)
 
 
 def _failed(
@@ -62,12 +48,10 @@ def _failed(
     requested, used, limited = _amounts(text["rest"])
     keys = [k for k, v in requested.items() if k in limited]
     key = next((k for k in keys if names.GPU_PREFIX in k), keys[0] if keys else "")
-    has = workload.status.replicas
     return Failed(
         about=f"resourcequota/{workload.namespace}/{name}",
         summary=(
-            f"{workload.kind} {workload.name} has {has} of {wanted(workload)} pods: "
-            f"quota {name} allows {limited.get(key, '?')} "
+            f"{standing(workload)}: quota {name} allows {limited.get(key, '?')} "
             f"{key}, {used.get(key, '?')} in use, and one more pod asks for {requested.get(key, '?')}."
         ),
         evidence=(evidence, *_quota(workload.namespace, name, key, quotas), *some(_holders(workload, pods))),

@@ -10,9 +10,10 @@ Fix: install the operator that makes the class, or drop `runtimeClassName`; GPUs
 import re
 
 from lockgate.diagnosis.rule import Failed, Passed, rule
-from lockgate.diagnosis.seen import event, listed, some
+from lockgate.diagnosis.seen import listed, some
 from lockgate.diagnosis.stage import Stage
-from lockgate.model.facts import Events, Missing, RuntimeClasses
+from lockgate.diagnosis.views.creation import Creation
+from lockgate.model.facts import Missing, RuntimeClasses
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Workload
 
@@ -21,16 +22,14 @@ _TEXT = re.compile(r'RuntimeClass "(?P<name>[^"]+)" not found')
 
 @rule(codes=("A03",), severity=Severity.BLOCKER, stages=(Stage.NO_POD,), asks_gpu=None)
 def runtime_class_missing(
-    workload: Workload, workload_events: Events | Missing, runtime_classes: RuntimeClasses | Missing
+    workload: Workload, creation: Creation, runtime_classes: RuntimeClasses | Missing
 ) -> Failed | Passed | None:
     named = workload.spec.template.spec.runtime_class_name or ""
-    events = () if isinstance(workload_events, Missing) else workload_events
-    said = next((e for e in reversed(events) if _TEXT.search(e.text)), None)
+    said = creation.find(_TEXT)
     known = None if isinstance(runtime_classes, Missing) else [c.name for c in runtime_classes]
     if said is None and (not named or known is None):
         return None
-    found = _TEXT.search(said.text) if said else None
-    name = found["name"] if found else named
+    name = said.match["name"] if said else named
     if known is not None and name in known:
         return Passed(f"RuntimeClass {name} exists")
     return Failed(
@@ -42,7 +41,7 @@ def runtime_class_missing(
                 field="spec.template.spec.runtimeClassName",
                 value=named,
             ),
-            *some(event(said) if said else None),
+            *some(said.evidence if said else None),
         ),
         remedy=(
             Remedy("See which classes exist; the GPU operator makes nvidia", "kubectl get runtimeclass", Risk.NONE),

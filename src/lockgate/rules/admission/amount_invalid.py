@@ -1,0 +1,104 @@
+"""The amount of GPUs in the spec is not one that the API server takes.
+
+GPUs are whole numbers, and cannot be overcommitted: a request needs a limit, and the two are equal. Half a GPU does not
+exist for Kubernetes.
+
+Why it matters: no pod is made. Where a controller of a custom kind makes the pods, or a webhook edits them, the words
+are only in its events.
+Fix: set `limits` alone to a whole number; the request follows by itself. For less than a GPU ask for a MIG device or a
+slot of a shared GPU by its own name.
+"""
+
+import re
+from collections.abc import Iterator
+
+from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.standing import place, standing
+from lockgate.diagnosis.views.creation import Creation
+from lockgate.kit.quantity import parse_quantity
+from lockgate.model import names
+from lockgate.model.facts import Missing
+from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.objects import Container, Pod, PodSpec, Workload
+
+# pkg/apis/core/validation/validation.go, by the catalogue's code.
+_TEXTS = (
+    ("A06", re.compile(r"resources\.\w+\[[^\]]*nvidia\.com/[^\]]+\]: Invalid value: \S+: must be an integer")),
+    ("A05", re.compile(r"Invalid value: \S+: must be equal to \S*nvidia\.com/\S+ limit of \S+")),
+    ("A04", re.compile(r"resources\.limits\S*: Required value: Limit must be set for non overcommitable resources")),
+)
+_MEANING = {
+    "A04": "a GPU is requested without a limit",
+    "A05": "request and limit of the GPU differ",
+    "A06": "GPUs are asked for by whole numbers",
+}
+
+
+@rule(
+    codes=("A04", "A05", "A06"),
+    severity=Severity.BLOCKER,
+    stages=(Stage.NO_POD, Stage.SCHEDULING),
+    asks_gpu=None,
+    mutes=(
+        "scheduling/all-held",
+        "scheduling/fragmented",
+        "scheduling/wrong-name",
+        "scheduling/unexplained",
+        "pod/no-gpu-asked",
+    ),
+)
+def amount_invalid(creation: Creation, workload: Workload | Missing, pod: Pod | Missing) -> Failed | None:
+    for code, pattern in _TEXTS:
+        if said := creation.find(pattern):
+            why = f"{standing(creation.maker)}: {_MEANING[code]} ({said.match[0]})"
+            return _failed(place(creation.maker), code, why, said.evidence)
+    about, spec = _spec(workload, pod, creation)
+    code, evidence = next(_wrong(about, spec), ("", None))
+    return _failed(about, code, f"{_MEANING[code]}: {evidence.note}", evidence) if evidence else None
+
+
+def _spec(workload: Workload | Missing, pod: Pod | Missing, creation: Creation) -> tuple[str, PodSpec]:
+    if isinstance(pod, Pod):
+        return f"pod/{pod.namespace}/{pod.name}", pod.spec
+    template = workload.spec.template.spec if isinstance(workload, Workload) else PodSpec()
+    return place(creation.maker), template
+
+
+def _wrong(about: str, spec: PodSpec) -> Iterator[tuple[str, Evidence]]:
+    """What no API server admits: only a file, or a spec before its admission, can show it."""
+    for container in (*spec.init_containers, *spec.containers):
+        for resource in {**container.resources.requests, **container.resources.limits}:
+            if names.is_gpu_resource(resource) and (found := _fault(container, resource)):
+                code, note = found
+                field = f"spec.containers[{container.name}].resources"
+                yield code, Evidence(object=about, field=field, value=resource, note=note)
+
+
+def _fault(container: Container, resource: str) -> tuple[str, str] | None:
+    asked, limit = container.resources.requests.get(resource), container.resources.limits.get(resource)
+    for amount in (asked, limit):
+        if amount is not None and parse_quantity(amount) % 1:
+            return "A06", f"{container.name} asks for {amount} of {resource}"
+    if limit is None:
+        return "A04", f"{container.name} requests {asked} of {resource} and has no limit"
+    if asked is not None and parse_quantity(asked) != parse_quantity(limit):
+        return "A05", f"{container.name} requests {asked} of {resource}, its limit is {limit}"
+    return None
+
+
+def _failed(about: str, code: str, why: str, evidence: Evidence) -> Failed:
+    return Failed(
+        about=about,
+        codes=(code,),
+        summary=f"{why}.",
+        evidence=(evidence,),
+        remedy=(
+            Remedy(f"Write only the limit, as a whole number: resources: {{limits: {{{names.GPU}: 1}}}}", "", Risk.LOW),
+            Remedy(
+                "For a part of a GPU ask for what the nodes offer under another name",
+                "kubectl get nodes -o custom-columns=N:.metadata.name,OFFERS:.status.allocatable",
+                Risk.NONE,
+            ),
+        ),
+    )

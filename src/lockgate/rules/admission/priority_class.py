@@ -1,0 +1,60 @@
+"""The pods' PriorityClass is refused: it does not exist, or the namespace may not use it.
+
+A cluster can reserve classes, as GKE does with `system-node-critical` and `system-cluster-critical`: pods of them are
+made only in namespaces with a ResourceQuota whose scope names the class. NVIDIA's operator gives its operands such a
+class.
+
+Why it matters: the operator installs without an error and its DaemonSets never get a pod.
+Fix: create the PriorityClass, or a ResourceQuota in the namespace with `scopeSelector` for the class.
+"""
+
+import re
+
+from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.standing import place, standing
+from lockgate.diagnosis.views.creation import Creation
+from lockgate.model.finding import Remedy, Risk, Severity
+
+# apiserver resourcequota/controller.go; plugin/pkg/admission/priority
+_SCOPE = re.compile(r"insufficient quota to match these scopes: \[\{PriorityClass In \[(?P<names>[^\]]+)\]\}\]")
+_ABSENT = re.compile(r"no PriorityClass with name (?P<names>\S+) was found")
+
+
+@rule(
+    codes=("A09",),
+    severity=Severity.BLOCKER,
+    stages=(Stage.NO_POD, Stage.OPERAND, Stage.SCHEDULING, Stage.NODE),
+    asks_gpu=None,
+    mutes=("operands/plugin-gone", "operands/init-waits", "operator/policy-not-ready"),
+)
+def priority_class(creation: Creation) -> Failed | None:
+    said = creation.find(_SCOPE, _ABSENT)
+    if said is None:
+        return None
+    names, reserved = said.match["names"], said.match.re is _SCOPE
+    why = (
+        f"only namespaces with a ResourceQuota for PriorityClass {names} may have such pods, and "
+        f"{creation.namespace} has none"
+        if reserved
+        else f"PriorityClass {names} does not exist"
+    )
+    return Failed(
+        about=place(creation.maker),
+        summary=f"{standing(creation.maker)}: {why}.",
+        evidence=(said.evidence,),
+        remedy=(_allow(creation.namespace, names) if reserved else _create(),),
+    )
+
+
+def _allow(namespace: str, names: str) -> Remedy:
+    return Remedy(
+        f"Allow such pods there: a ResourceQuota in {namespace} with hard pods: 100 and a scopeSelector "
+        f"PriorityClass In [{', '.join(names.split())}]",
+        f"kubectl get resourcequota -n {namespace} -o yaml",
+        Risk.MEDIUM,
+    )
+
+
+def _create() -> Remedy:
+    return Remedy("See which classes exist; create it, or name one of them", "kubectl get priorityclasses", Risk.NONE)
