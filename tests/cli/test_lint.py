@@ -2,9 +2,12 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import tarfile
+import tempfile
+import time
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
@@ -314,6 +317,48 @@ def test_a_folder_for_the_root_tells_what_the_node_has(tmp_path: Path) -> None:
         gone = lint(path, "--release", "1.7.24")
         assert gone.returncode == 3
         assert "containerd/binary-missing" in gone.stdout
+
+
+def test_files_newer_than_containerd_are_told_where_two_commands_outputs_lie_beside(trap: Path) -> None:
+    (trap / "conf.d/99-registry.toml").unlink()
+    (trap / "containerd-started.txt").write_text("ActiveEnterTimestamp=Sat 2026-11-28 20:00:00 UTC\n")
+    listing = "2026-11-{} 20:00:00.120000000 +0000 /etc/containerd/{}\n"
+    for day, code in (("28", 0), ("29", 4)):
+        lines = listing.format("01", "config.toml") + listing.format(day, "conf.d/50-nvidia.toml")
+        (trap / "containerd-files.txt").write_text(lines)
+        answer = lint(".", cwd=trap)
+        assert answer.returncode == code, answer.stdout
+    assert "warning[containerd/newer-than-process]" in answer.stdout
+    assert "runs since 2026-11-28 20:00:00 UTC" in answer.stdout
+    assert "--> conf.d/50-nvidia.toml\n  = written 2026-11-29 20:00:00 UTC" in answer.stdout
+
+
+@pytest.mark.parametrize(("hours", "code"), [(-24, 0), (24, 4)])
+def test_on_the_node_itself_containerds_own_start_is_asked(hours: int, code: int) -> None:
+    with tempfile.TemporaryDirectory(prefix="li-") as folder, socket.socket(socket.AF_UNIX) as server:
+        place = Path(folder, "run/containerd")
+        place.mkdir(parents=True)
+        server.bind(str(place / "containerd.sock"))
+        server.listen()
+        config = Path(folder, "etc/containerd/config.toml")
+        config.parent.mkdir(parents=True)
+        config.write_text("version = 2\n")
+        at = time.time() + hours * 3600
+        os.utime(config, (at, at))
+        answer = lint(folder, "--release", "1.7.24")
+        assert answer.returncode == code, answer.stdout
+        assert ("containerd/newer-than-process" in answer.stdout) == (code == 4)
+
+
+def test_a_file_that_k3s_writes_anew_is_judged_by_its_template(tmp_path: Path) -> None:
+    etc = tmp_path / "var/lib/rancher/k3s/agent/etc/containerd"
+    etc.mkdir(parents=True)
+    (etc / "config.toml").write_text(NVIDIA.replace("runtimes.nvidia]", "runtimes.nvidia-legacy]"))
+    edited = lint(tmp_path, "--release", "1.7.24")
+    assert edited.returncode == 3
+    assert "error[containerd/generated-file-edited]" in edited.stdout
+    (etc / "config.toml.tmpl").write_text('{{ template "base" . }}\n' + (etc / "config.toml").read_text())
+    assert lint(tmp_path, "--release", "1.7.24").returncode == 0
 
 
 def test_cdi_files_are_judged_without_a_release(tmp_path: Path) -> None:

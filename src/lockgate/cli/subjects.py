@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lockgate.cli.sources import FactsError, access_of, add_cluster_arguments
 
 if TYPE_CHECKING:
+    from lockgate.collect.node_tree import NodeTree
     from lockgate.containerd.releases import Release
     from lockgate.lint.subject import NodeFacts, Subject
     from lockgate.model.facts import Snapshot
@@ -78,8 +79,18 @@ def _trees(paths: list[str], options: argparse.Namespace, release: "Release | No
         subject = Subject(tree.files, tree.root, release or _parsed(tree.version), shown=tree.places)
         there = presence(tree, asked_paths(subject))
         writable = {path: Path(tree.places[path]) for path in tree.writable}
-        found.append(Looked(replace(subject, presence=there), writable))
+        found.append(Looked(replace(subject, presence=there, node=_since(tree)), writable))
     return found
+
+
+def _since(tree: "NodeTree") -> "NodeFacts | None":
+    """Since when the containerd of a tree runs, and when its files were written; None where that is not known."""
+    from lockgate.lint.moments import parse_moment, parse_written
+    from lockgate.lint.subject import NodeFacts
+
+    started = tree.started or parse_moment(tree.outputs.get("containerd-started.txt", ""))
+    written = tree.modified or parse_written(tree.outputs.get("containerd-files.txt", ""))
+    return NodeFacts(started=started, modified=written) if started and written else None
 
 
 def _parsed(text: str) -> "Release | None":
@@ -132,33 +143,8 @@ def _live(options: argparse.Namespace, release: "Release | None") -> list[Looked
 
 
 def _subjects(snapshot: "Snapshot", release: "Release | None") -> list["Subject"]:
-    """A subject for each node of which files are known."""
-    from lockgate.diagnosis.views.gate_two import gate_two
-    from lockgate.lint.subject import Subject
-    from lockgate.model.facts import Missing
+    """A subject for each node of which files are known; a release that was given goes before the one that is found."""
+    from lockgate.cli.node_subjects import node_subjects
 
-    gates = gate_two(snapshot.nodes, snapshot.node_states, snapshot.node_files)
-    folders = {} if isinstance(snapshot.node_files, Missing) else {f.node: f for f in snapshot.node_files}
-    states = () if isinstance(snapshot.node_states, Missing) else snapshot.node_states
-    found = []
-    for name in sorted({*folders, *(state.name for state in states)}):
-        gate = gates.on(name)
-        copied = folders[name].files if name in folders else {}
-        specs = {path: text for path, text in copied.items() if "/cdi/" in path}
-        if gate.root or specs:
-            known = _node_facts(snapshot, name, gate.loaded.names if gate.loaded else None)
-            found.append(Subject({**gate.files, **specs}, gate.root, release or gate.release, name, node=known))
-    return found
-
-
-def _node_facts(snapshot: "Snapshot", name: str, loaded: tuple[str, ...] | None) -> "NodeFacts | None":
-    """What the cluster says of a node that has GPUs; None for others, which need no handler of ours."""
-    from lockgate.lint.subject import NodeFacts
-    from lockgate.model.facts import Missing
-
-    nodes = () if isinstance(snapshot.nodes, Missing) else snapshot.nodes
-    node = next((n for n in nodes if n.name == name), None)
-    if node is None or node.metadata.labels.get("nvidia.com/gpu.present") != "true":
-        return None
-    classes = () if isinstance(snapshot.runtime_classes, Missing) else snapshot.runtime_classes
-    return NodeFacts(loaded, {each.name: each.handler for each in classes})
+    found = node_subjects(snapshot)
+    return [replace(subject, release=release) for subject in found] if release else found

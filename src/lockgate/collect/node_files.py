@@ -6,6 +6,7 @@ with `nodes/<node>/` are read by `collect.folder`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from os.path import normpath
 from pathlib import Path
 from typing import Final
@@ -13,7 +14,15 @@ from typing import Final
 from lockgate.collect.errors import InputError
 from lockgate.collect.members import is_archive, members, read_file, read_head
 from lockgate.collect.node_host import host_trees
-from lockgate.collect.node_tree import CDI_DIRECTORIES, TEXT_LIMIT, TOP_LEVELS, VERSION_FILES, NodeTree, version_in
+from lockgate.collect.node_tree import (
+    CDI_DIRECTORIES,
+    TEXT_LIMIT,
+    TOP_LEVELS,
+    VERSION_FILES,
+    NodeTree,
+    outputs_in,
+    version_in,
+)
 from lockgate.containerd.imports import File
 from lockgate.containerd.releases import Release
 
@@ -110,7 +119,12 @@ def _texts(path: Path) -> Iterator[tuple[str, bytes]]:
 def _tree(folder: Path, files: Mapping[str, File], stands_for: str, root: str) -> NodeTree:
     places = {path: str(folder / path.removeprefix(f"{stands_for}/")) for path in files}
     return NodeTree(
-        files=files, root=root, places=places, writable=frozenset(files), version=version_in(folder, folder.parent)
+        files=files,
+        root=root,
+        places=places,
+        writable=frozenset(files),
+        version=version_in(folder, folder.parent),
+        outputs=outputs_in(folder, folder.parent),
     )
 
 
@@ -149,9 +163,7 @@ def _named(tree: NodeTree, named: list[Path]) -> NodeTree:
     wanted = {str(path.absolute()): str(path) for path in named}
     places = {path: wanted.get(str(Path(place).absolute()), place) for path, place in tree.places.items()}
     writable = frozenset(path for path, place in tree.places.items() if str(Path(place).absolute()) in wanted)
-    return NodeTree(
-        files=tree.files, root=tree.root, places=places, writable=writable, host=tree.host, version=tree.version
-    )
+    return replace(tree, places=places, writable=writable)
 
 
 def _specification(path: Path) -> NodeTree:

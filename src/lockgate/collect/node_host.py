@@ -1,13 +1,16 @@
 """The files of a node in a folder that stands for its `/`: each top-level configuration with all that it may import."""
 
+import datetime as dt
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from lockgate.collect.members import read_file
-from lockgate.collect.node_tree import CDI_DIRECTORIES, TEXT_LIMIT, TOP_LEVELS, NodeTree, version_in
+from lockgate.collect.node_tree import CDI_DIRECTORIES, TEXT_LIMIT, TOP_LEVELS, NodeTree, outputs_in, version_in
 from lockgate.containerd.imports import File
 from lockgate.containerd.releases import FAMILIES, Release
 from lockgate.host.containerd_files import read_files
+from lockgate.host.distributions import DISTRIBUTIONS
+from lockgate.host.processes import NoServerError, find_server, started_at
 from lockgate.host.rooted import Root
 
 
@@ -33,6 +36,8 @@ def _host_tree(
         parent = top.rpartition("/")[0]
         folders = [f"{parent}/{name}" for name in root.names(parent) if name.endswith(".d") and name != "certs.d"]
         files |= read_files(root.path, top, _release(version, release), [*folders, *_stock(top)]).entries
+        files |= _templates(root, parent)
+    started = _running_since(root, top)
     # Links are followed inside of the folder, so that nobody writes through one that leads out of it.
     places = {path: str(root.outside(root.resolve(path) or path)) for path in files}
     return NodeTree(
@@ -42,7 +47,39 @@ def _host_tree(
         writable=frozenset(files) if writable is None else writable,
         host=root.path,
         version=version,
+        outputs=outputs_in(root.path, (root.path / top.lstrip("/")).parent),
+        started=started,
+        modified=_modified(root, files) if started else {},
     )
+
+
+def _templates(root: Root, folder: str) -> dict[str, File]:
+    """What K3s and RKE2 make their top-level file of, where a person has put one there."""
+    names = [name for name in root.names(folder) if name.endswith(".toml.tmpl") and root.resolve(f"{folder}/{name}")]
+    places = {f"{folder}/{name}": root.resolve(f"{folder}/{name}") or "" for name in names}
+    return {path: read_file(root.outside(place), TEXT_LIMIT) for path, place in places.items()}
+
+
+def _running_since(root: Root, top: str) -> dt.datetime | None:
+    """Since when the containerd of a top-level file runs, where this machine is the node and may ask its socket."""
+    sockets = [one.socket for one in DISTRIBUTIONS if one.config == top]
+    for path in sockets:
+        try:
+            return started_at(find_server(root.path / path[1:]))
+        except (NoServerError, OSError, ValueError, StopIteration):
+            continue
+    return None
+
+
+def _modified(root: Root, files: Iterable[str]) -> dict[str, dt.datetime]:
+    found = {}
+    for path in files:
+        try:
+            seconds = root.outside(root.resolve(path) or path).stat().st_mtime
+        except OSError:
+            continue  # it has gone since it was read
+        found[path] = dt.datetime.fromtimestamp(seconds, dt.UTC)
+    return found
 
 
 def _stock(top: str) -> tuple[str, ...]:

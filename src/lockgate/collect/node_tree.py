@@ -1,5 +1,6 @@
 """The containerd and CDI files of one node as values, whatever they were read from, and what else the node has."""
 
+import datetime as dt
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,7 @@ TOP_LEVELS: Final = (
 )
 CDI_DIRECTORIES: Final = ("/etc/cdi", "/var/run/cdi", "/run/cdi")
 VERSION_FILES: Final = ("containerd-version.txt", "containerd-version")
+OUTPUT_FILES: Final = ("containerd-started.txt", "containerd-files.txt")
 TEXT_LIMIT: Final = 1 << 20
 
 
@@ -27,6 +29,8 @@ class NodeTree:
 
     `places` tells where each lies on this machine ("" part of an archive), `writable` which of them a person named;
     `host` is the folder that stands for the node's `/`, where there is one; `version` what `containerd --version` said.
+    `outputs` are the texts of OUTPUT_FILES that lie beside; on the node itself `started` is since when its containerd
+    runs, and `modified` when its files were written.
     """
 
     files: Mapping[str, File]
@@ -35,6 +39,9 @@ class NodeTree:
     writable: frozenset[str] = frozenset()
     host: Path | None = None
     version: str = ""
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    started: dt.datetime | None = None
+    modified: Mapping[str, dt.datetime] = field(default_factory=dict)
 
 
 def presence(tree: NodeTree, asked: Iterable[str]) -> dict[str, bool]:
@@ -62,3 +69,12 @@ def version_in(*folders: Path) -> str:
             if file.is_file():
                 return read_file(file, TEXT_LIMIT).decode("utf-8", "replace")
     return ""
+
+
+def outputs_in(*folders: Path) -> dict[str, str]:
+    """The outputs of commands that lie in the first of some folders that has any."""
+    for folder in folders:
+        found = {name: folder / name for name in OUTPUT_FILES if (folder / name).is_file()}
+        if found:
+            return {name: read_file(file, TEXT_LIMIT).decode("utf-8", "replace") for name, file in found.items()}
+    return {}

@@ -102,7 +102,14 @@ def _order(finding: LintFinding) -> tuple[int, str, str, int]:
 
 
 def _not_checked(subject: Subject) -> tuple[NotChecked, ...]:
+    where = f" of {subject.name}" if subject.name else ""
+    open_ = []
     if subject.root and subject.release is None:
-        where = f" of {subject.name}" if subject.name else ""
-        return (NotChecked("containerd", f"the containerd release{where} is not known", _HOW),)
-    return ()
+        open_.append(NotChecked("containerd", f"the containerd release{where} is not known", _HOW))
+    if subject.withheld:
+        paths = " and ".join(subject.withheld)
+        how = f"copy the file from the node and run `lint {subject.withheld[0].rpartition('/')[2]}`"
+        open_.append(
+            NotChecked("cdi", f"{paths}{where}: too long to be published, known by its names alone", how, False)
+        )
+    return tuple(open_)

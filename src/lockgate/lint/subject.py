@@ -45,7 +45,8 @@ class Subject:
     """One node's files. `root` is the top-level configuration ("" when there is none), `shown` how paths are printed.
 
     `presence` says for a path whether the node has it; a path that is not in it is not known. `lists_cdi`: the CDI
-    directories were looked at, so that where no specification is among the files there is none.
+    directories were looked at, so that where no specification is among the files there is none; `withheld` are those
+    that were too long to be published.
     """
 
     files: Mapping[str, File]
@@ -56,6 +57,7 @@ class Subject:
     shown: Mapping[str, str] = field(default_factory=dict)
     node: NodeFacts | None = None
     lists_cdi: bool = False
+    withheld: tuple[str, ...] = ()
 
     def show(self, path: str) -> str:
         """A path as it is printed: as it was given, or with its node's name."""

@@ -1,0 +1,61 @@
+"""What `lint` knows of a node besides its files, from a bundle: times, and the names that NVIDIA's plugin hands out."""
+
+import datetime as dt
+from typing import Any
+
+import msgspec
+import pytest
+
+from lockgate.cli.node_subjects import node_subjects
+from lockgate.lint.subject import HandedOut, NodeFacts
+from lockgate.model.facts import NodeFiles, Snapshot
+from lockgate.model.objects import DaemonSet, Node
+
+CONFIG = {"/etc/containerd/config.toml": "version = 2\n"}
+GPU = "nvidia.com/gpu"
+
+
+def facts(**sections: Any) -> NodeFacts | None:
+    (subject,) = node_subjects(Snapshot(**sections))
+    return subject.node
+
+
+def node(gpus: str = "1", present: str = "true") -> Node:
+    body = {"metadata": {"name": "a", "labels": {f"{GPU}.present": present}}, "status": {"allocatable": {GPU: gpus}}}
+    return msgspec.convert(body, Node)
+
+
+def plugin(strategy: str) -> DaemonSet:
+    container = {"name": "plugin", "env": [{"name": "DEVICE_LIST_STRATEGY", "value": strategy}]}
+    return msgspec.convert({"spec": {"template": {"spec": {"containers": [container]}}}}, DaemonSet)
+
+
+def test_times_come_from_the_outputs_of_two_commands() -> None:
+    outputs = {
+        "containerd-started": "ActiveEnterTimestamp=@1795982400",
+        "containerd-files": "2026-11-29 20:00:00.0 +0000 /etc/containerd/config.toml",
+    }
+    found = facts(node_files=(NodeFiles("a", CONFIG, outputs),))
+    at = dt.datetime(2026, 11, 29, 20, tzinfo=dt.UTC)
+    assert found == NodeFacts(started=at, modified={"/etc/containerd/config.toml": at})
+
+
+@pytest.mark.parametrize(
+    ("strategy", "gpus", "expected"),
+    [
+        ("cdi-cri", "1", HandedOut("k8s.device-plugin.nvidia.com/gpu")),
+        ("envvar,cdi-annotations", "1", HandedOut("k8s.device-plugin.nvidia.com/gpu")),
+        ("envvar", "1", None),
+        ("cdi-cri", "0", None),  # nobody can be bound to it, so nothing is handed out
+    ],
+)
+def test_nvidias_plugin_hands_out_names_when_its_strategy_is_one_of_cdi(
+    strategy: str, gpus: str, expected: HandedOut | None
+) -> None:
+    found = facts(node_files=(NodeFiles("a", CONFIG),), nodes=(node(gpus),), daemon_sets=(plugin(strategy),))
+    assert found is not None
+    assert found.hands_out == expected
+
+
+def test_a_node_without_gpus_needs_nothing() -> None:
+    assert facts(node_files=(NodeFiles("a", CONFIG),), nodes=(node(present="false"),)) is None
