@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from lockgate.cli.main import VERBS
 
-_KINDS = ("pod/", "deploy/", "rs/", "sts/", "ds/", "job/", "node/", "operand/")
+_KINDS = ("pod/", "deploy/", "rs/", "sts/", "ds/", "job/", "cronjob/", "namespace/", "node/", "operand/")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

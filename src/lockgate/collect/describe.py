@@ -138,12 +138,16 @@ def _conditions(lines: list[str]) -> Iterator[Condition]:
 
 
 def _events(pod: Pod, lines: list[str]) -> Iterator[Event]:
-    about = ObjectReference(kind="Pod", namespace=pod.namespace, name=pod.name)
+    return events_about(ObjectReference(kind="Pod", namespace=pod.namespace, name=pod.name), lines)
+
+
+def events_about(about: ObjectReference, lines: list[str]) -> Iterator[Event]:
+    """The events of an `Events:` section."""
     for line in lines:
         found = _EVENT.match(line)
         if found is not None:
             yield Event(
-                metadata=Metadata(namespace=pod.namespace),
+                metadata=Metadata(namespace=about.namespace),
                 type=found["type"],
                 reason=found["reason"],
                 message=found["text"].strip(),

@@ -3,21 +3,46 @@
 import re
 from collections.abc import Iterator
 
-from lockgate.collect.describe import first, pairs, sections
+from lockgate.collect.describe import events_about, first, pairs, sections
 from lockgate.collect.describe_containers import NONE
 from lockgate.collect.quantities import check_quantities
-from lockgate.model.objects import Condition, Metadata, Node, NodeInfo, NodeSpec, NodeStatus, Taint
+from lockgate.model.facts import API_SECTIONS, Missing, Snapshot
+from lockgate.model.objects import Condition, Metadata, Node, NodeInfo, NodeSpec, NodeStatus, ObjectReference, Taint
 
 _STATUSES = ("True", "False", "Unknown")
 
 
+def looks_like_node(text: str) -> bool:
+    """Whether a text is what `kubectl describe node` prints."""
+    return re.match(r"\s*Name:[ \t]+\S", text) is not None and "\nCapacity:" in text and "\nAllocatable:" in text
+
+
+def parse_described_nodes(name: str, text: str) -> Snapshot:
+    """The described nodes and their events; what runs on them is not shown with what it requests, so it is Missing."""
+    absent = {
+        s.section: Missing("a description of a node does not show it", f"kubectl get {s.plural} -A -o json")
+        for s in API_SECTIONS
+    }
+    events = [e for fields in _described(text) for e in events_about(_ref(fields), fields.get("Events", []))]
+    return Snapshot(**absent | {"nodes": parse_nodes(name, text), "events": tuple(events)})  # type: ignore[arg-type]
+
+
+def _ref(fields: dict[str, list[str]]) -> ObjectReference:
+    return ObjectReference(kind="Node", name=first(fields, "Name"))
+
+
 def parse_nodes(name: str, text: str) -> tuple[Node, ...]:
     """Every node that a text describes; raises InputError where an amount is none."""
-    parts = re.split(r"(?m)^(?=Name:\s)", text.replace("\r\n", "\n"))
-    nodes = tuple(_node(dict(sections(part.strip("\n")))) for part in parts if "\nCapacity:" in part)
+    nodes = tuple(_node(fields) for fields in _described(text))
     for node in nodes:
         check_quantities(name, node)
     return nodes
+
+
+def _described(text: str) -> Iterator[dict[str, list[str]]]:
+    for part in re.split(r"(?m)^(?=Name:\s)", text.replace("\r\n", "\n")):
+        if "\nCapacity:" in part:
+            yield dict(sections(part.strip("\n")))
 
 
 def _node(fields: dict[str, list[str]]) -> Node:

@@ -4,21 +4,28 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import msgspec
+
 from lockgate.collect.bounds import MAX_FILE, too_large
+from lockgate.collect.custom_owner import parse_owner
 from lockgate.collect.decode import any_objects, text_of, typed
-from lockgate.collect.describe import looks_described, parse_described
 from lockgate.collect.errors import InputError
 from lockgate.collect.folder import from_folder, latest_moment
 from lockgate.collect.members import is_archive, read_file, read_head
+from lockgate.collect.pasted import looks_pasted, parse_pasted
 from lockgate.model.facts import API_SECTIONS, BY_KIND, Missing, Snapshot
+from lockgate.model.objects import Workload
 
 STDIN = "-"
 
 
-def from_path(path: str, stdin: BinaryIO) -> Snapshot:
-    """The facts of whatever lies at a path; raises InputError with one line that says what is wrong with it."""
+def from_path(path: str, stdin: BinaryIO, namespace: str = "") -> Snapshot:
+    """The facts of whatever lies at a path; raises InputError with one line that says what is wrong with it.
+
+    `namespace` is that of pasted text that does not show its own.
+    """
     if path == STDIN:
-        return from_bytes("standard input", _read_stdin(stdin))
+        return from_bytes("standard input", _read_stdin(stdin), namespace)
     root = Path(path)
     try:
         if root.is_dir():
@@ -28,18 +35,18 @@ def from_path(path: str, stdin: BinaryIO) -> Snapshot:
         raise InputError(f"{path}: {_reason(error)}") from None
     except ValueError as error:  # a NUL in the path
         raise InputError(f"{path!r}: {error}") from None
-    return from_folder(root) if is_archive(head) else from_bytes(path, read_file(root))
+    return from_folder(root) if is_archive(head) else from_bytes(path, read_file(root), namespace)
 
 
-def from_bytes(name: str, data: bytes) -> Snapshot:
-    """The facts of one file: objects of any kind as JSON or YAML, or the text of `kubectl describe pod`."""
+def from_bytes(name: str, data: bytes, namespace: str = "") -> Snapshot:
+    """The facts of one file: objects of any kind as JSON or YAML, or text that was pasted."""
     if is_archive(data[:512]):
         raise InputError(f"{name}: an archive has to be given by its path")
     if data[:1] in (b"{", b"["):
         return _of_objects(name, any_objects(name, data))
     text = text_of(name, data)
-    if looks_described(text):
-        return parse_described(name, text)
+    if looks_pasted(text):
+        return parse_pasted(name, text, namespace)
     return _of_objects(name, any_objects(name, data))
 
 
@@ -52,22 +59,31 @@ def _read_stdin(stdin: BinaryIO) -> bytes:
 
 def _of_objects(name: str, objects: Iterable[tuple[str, bytes]]) -> Snapshot:
     sections: dict[str, list[Any]] = {}
+    owners: list[Workload] = []
     unknown: set[str] = set()
     for kind, raw in objects:
         if kind not in BY_KIND:
             unknown.add(kind or "object without a kind")
+            owners += _owner(name, raw)
             continue
         section = BY_KIND[kind]
         sections.setdefault(section.section, []).append(typed(name, raw, section))
-    if not sections:
+    if not (sections or owners):
         raise InputError(
             f"{name}: holds {_listed(unknown)}; expected a Pod, a List of pods or another kind that is read"
         )
-    return _snapshot(name, sections)
+    return _snapshot(name, sections, tuple(owners))
 
 
-def _snapshot(name: str, sections: dict[str, list[Any]]) -> Snapshot:
+def _owner(name: str, raw: bytes) -> list[Workload]:
+    """An object of another kind counts where a pod template lies in it."""
+    owner = parse_owner(name, msgspec.json.decode(raw))
+    return [owner] if owner.spec.template.spec.containers else []
+
+
+def _snapshot(name: str, sections: dict[str, list[Any]], owners: tuple[Workload, ...]) -> Snapshot:
     found: dict[str, Any] = {section: tuple(objects) for section, objects in sections.items()}
+    found |= {"custom_owners": owners} if owners else {}
     for section in API_SECTIONS:
         absent = Missing(f"not in {name}", f"kubectl get {section.plural} -A -o json")
         found.setdefault(section.section, absent)

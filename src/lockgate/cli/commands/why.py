@@ -20,9 +20,12 @@ EXAMPLES = """examples:
   {prog} why deploy/infer -o json
   {prog} why node/gpu-7                           both gates of one node
   {prog} why operand/device-plugin                why an operand does not run where it should
+  {prog} why pytorchjob/llm                       any owner of pods, through whatever it owns
+  {prog} why namespace/ml                         what is wrong in one namespace
   {prog} why                                      what is wrong in this cluster now, worst first
   {prog} why pod/train --from bundle.tgz          an archive or folder that someone sent
   kubectl describe pod train | {prog} why train --from -
+  kubectl get events -n ml | {prog} why train -n ml --from -
 
 exit codes: 0 nothing wrong, 1 the tool or the cluster failed, 2 bad usage or input,
             3 a finding of severity error or blocker, 4 only warnings, or something decisive not checked
@@ -40,7 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TARGET",
         nargs="?",
         default="",
-        help="pod/NAME, deploy/, rs/, sts/, ds/, job/, node/ or operand/NAME; a bare name is a pod; none: the cluster",
+        help="pod/NAME, deploy/, rs/, sts/, ds/, job/, cronjob/, any other owner's KIND/, namespace/, node/ or "
+        "operand/NAME; a bare name is a pod; none: the cluster",
     )
     parser.add_argument("-n", "--namespace", default="", help="the target's namespace")
     add_from_argument(parser)
@@ -100,7 +104,7 @@ def _facts(options: argparse.Namespace, target: "Target") -> tuple["Snapshot", t
         return _live(options, target), ("live", options.context or "")
     from lockgate.collect.offline import from_path
 
-    return from_path(options.source, sys.stdin.buffer), ("files", options.source)
+    return from_path(options.source, sys.stdin.buffer, target.namespace), ("files", options.source)
 
 
 def _live(options: argparse.Namespace, target: "Target") -> "Snapshot":

@@ -1,0 +1,160 @@
+"""What people paste: event lists in each of kubectl's shapes, descriptions of nodes, several objects in one text."""
+
+# ruff: noqa: E501 - texts of real programs stay on one line
+
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from lockgate.collect.offline import from_bytes
+from lockgate.diagnosis.engine import diagnose
+from lockgate.diagnosis.target import parse_target
+from lockgate.model.facts import Missing, Snapshot
+from lockgate.model.finding import Diagnosis, Verdict
+from lockgate.rules import all_rules
+
+RULES = all_rules()
+FULL = "0/2 nodes are available: 2 Insufficient nvidia.com/gpu. preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod."
+NO_HANDLER = 'Failed to create pod sandbox: rpc error: code = Unknown desc = unable to get OCI runtime for sandbox "7b": no runtime for "nvidia" is configured'
+REFUSED = "Pod was rejected: Allocate failed due to requested number of devices unavailable for nvidia.com/gpu. Requested: 1, Available: 0, which is unexpected"
+QUOTA = 'Error creating: pods "infer-557bbc6c74-z4gb2" is forbidden: exceeded quota: gpu-quota, requested: requests.nvidia.com/gpu=1, used: requests.nvidia.com/gpu=1, limited: requests.nvidia.com/gpu=1'
+ROWS = [
+    ("27s", "Warning", "FailedScheduling", "pod/late", FULL),
+    ("2m", "Normal", "Scheduled", "pod/broken", "Successfully assigned ml/broken to gpu-a"),
+    ("1m (x9 over 2m)", "Warning", "FailedCreatePodSandBox", "pod/broken", NO_HANDLER),
+    ("5m", "Warning", "UnexpectedAdmissionError", "pod/pinned", REFUSED),
+    ("3m", "Warning", "FailedCreate", "replicaset/infer-557bbc6c74", QUOTA),
+    ("9m", "Normal", "Started", "pod/fine", "Started container main"),
+]
+
+
+def table(rows: list[tuple[str, ...]], head: tuple[str, ...]) -> bytes:
+    """Columns as kubectl aligns them: three blanks after the widest cell."""
+    widths = [max(len(row[i]) for row in (head, *rows)) + 3 for i in range(len(head))]
+    lines = ("".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in (head, *rows))
+    return "".join(f"{line.rstrip()}\n" for line in lines).encode()
+
+
+EVENTS = table(ROWS, ("LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"))
+ALL = table([("ml", *row) for row in ROWS], ("NAMESPACE", "LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"))
+WIDE = table(
+    [(*row[:4], "", "default-scheduler", row[4], "27s", "1", "x.18a") for row in ROWS],
+    ("LAST SEEN", "TYPE", "REASON", "OBJECT", "SUBOBJECT", "SOURCE", "MESSAGE", "FIRST SEEN", "COUNT", "NAME"),
+)
+# `kubectl events` writes kinds with a capital; a chat took the alignment.
+SHIFTED = (
+    b"LAST SEEN  TYPE  REASON  OBJECT  MESSAGE\n"
+    + "\n".join("  ".join((*row[:3], row[3].capitalize(), row[4])) for row in ROWS).encode()
+)
+
+
+def ask(data: bytes, target: str) -> Diagnosis:
+    return diagnose(from_bytes("standard input", data), parse_target(target), RULES)
+
+
+@pytest.mark.parametrize("data", [EVENTS, ALL, WIDE, SHIFTED], ids=["events", "all-namespaces", "wide", "shifted"])
+def test_an_event_list_is_read_in_each_shape(data: bytes) -> None:
+    facts = from_bytes("standard input", data)
+    assert not isinstance(facts.events, Missing)
+    assert [(e.involved_object.kind, e.involved_object.name) for e in facts.events[:2]] == [
+        ("Pod", "late"),
+        ("Pod", "broken"),
+    ]
+    assert [e.message for e in facts.events] == [row[4] for row in ROWS]
+    assert facts.events[2].count == 9
+    assert isinstance(facts.nodes, Missing)
+
+
+@pytest.mark.parametrize(
+    ("target", "finding"),
+    [
+        ("pod/broken", "containerd/handler-missing"),
+        ("pod/pinned", "kubelet/refused"),
+        ("rs/infer-557bbc6c74", "admission/quota"),
+    ],
+)
+def test_what_an_event_decides_is_named(target: str, finding: str) -> None:
+    assert [f.id for f in ask(EVENTS, target).findings][:1] == [finding]
+
+
+def test_a_list_without_a_namespace_is_of_the_one_that_is_asked_about() -> None:
+    facts = from_bytes("standard input", EVENTS, "ml")
+    assert diagnose(facts, parse_target("pod/broken", "ml"), RULES).target.namespace == "ml"
+    assert diagnose(from_bytes("-", EVENTS), parse_target("pod/broken"), RULES).target.namespace == "default"
+
+
+def test_what_an_event_does_not_decide_is_left_open_with_the_way_to_know() -> None:
+    answer = ask(EVENTS, "pod/late")
+    assert [f.id for f in answer.findings] == ["scheduling/unexplained"]
+    assert answer.next[0].command == "kubectl get nodes,pods,daemonsets,events -A -o json > facts.json"
+
+
+def test_a_pod_that_started_is_not_called_well() -> None:
+    answer = ask(EVENTS, "pod/fine")
+    assert [f.id for f in answer.findings] == ["pod/not-ready"]
+    assert answer.verdict is not Verdict.HEALTHY
+
+
+# --- descriptions
+
+
+def described(name: str) -> str:
+    """A file of a must-gather folder: what kubectl describe printed on a real cluster."""
+    with tarfile.open(Path(__file__).parent / "must_gather" / "unhealthy.tgz") as tar:
+        member = next(m for m in tar.getmembers() if m.name.endswith(name))
+        file = tar.extractfile(member)
+        assert file is not None
+        return file.read().decode()
+
+
+def test_a_described_node_is_asked_about() -> None:
+    text = described("gpu_nodes.descr")
+    facts = from_bytes("standard input", text.encode())
+    assert isinstance(facts, Snapshot)
+    assert not isinstance(facts.nodes, Missing)
+    assert len(facts.nodes) >= 1
+    sick = next(n for n in facts.nodes if n.status.capacity["nvidia.com/gpu"] != n.status.allocatable["nvidia.com/gpu"])
+    answer = ask(text.encode(), f"node/{sick.name}")
+    assert [f.id for f in answer.findings][:1] == ["devices/unhealthy"]
+
+
+def test_a_pod_and_its_node_in_one_text_are_joined() -> None:
+    pod = (
+        "Name:             pair\nNamespace:        default\nNode:             <none>\nStatus:           Pending\n"
+        "Containers:\n  main:\n    Image:      app:1\n    Limits:\n      nvidia.com/gpu:  2\nEvents:\n"
+        "  Type     Reason            Age   From               Message\n"
+        "  ----     ------            ----  ----               -------\n"
+        f"  Warning  FailedScheduling  9s    default-scheduler  {FULL}\n"
+    )
+    facts = from_bytes("standard input", (pod + "\n\n" + described("gpu_nodes.descr")).encode())
+    assert not isinstance(facts.nodes, Missing)
+    assert not isinstance(facts.namespace_pods, Missing)
+    assert [p.name for p in facts.namespace_pods] == ["pair"]
+    assert not isinstance(facts.events, Missing)
+    assert "FailedScheduling" in [e.reason for e in facts.events]
+
+
+# --- one file of a custom kind
+
+
+def test_a_manifest_of_a_custom_owner_is_read_by_its_pod_template() -> None:
+    manifest = b"""
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: train, namespace: ml}
+spec:
+  suspend: true
+  replicatedJobs:
+  - name: workers
+    template:
+      spec:
+        template:
+          spec:
+            containers: [{name: main, resources: {limits: {nvidia.com/gpu: 4}}}]
+"""
+    facts = from_bytes("jobset.yaml", manifest)
+    assert not isinstance(facts.custom_owners, Missing)
+    (owner,) = facts.custom_owners
+    assert (owner.kind, owner.spec.template.spec.containers[0].resources.limits["nvidia.com/gpu"]) == ("JobSet", 4)
+    assert [f.id for f in ask(manifest, "jobset/train").findings] == ["workload/asks-for-none"]
