@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from lockgate.model.objects import Node, Pod
+from lockgate.model.objects import Node, Pod, PodDisruptionBudget
 
 GPU = "nvidia.com/gpu"
 A100 = "NVIDIA-A100-SXM4-40GB"
@@ -53,3 +53,12 @@ def gpu_pod(name: str, gpus: int = 1, node: str = "", **fields: Any) -> Pod:
     status = fields.pop("status", {"phase": "Running" if node else "Pending"})
     spec = {"nodeName": node, "containers": [container], **fields}
     return msgspec.convert({"metadata": metadata, "spec": spec, "status": status}, Pod)
+
+
+def budget(name: str, allowed: int, app: str = "x", namespace: str = "default") -> PodDisruptionBudget:
+    """A budget for the pods labelled `app`, which lets so many of them go now."""
+    spec = {"selector": {"matchLabels": {"app": app}}}
+    metadata = {"name": name, "namespace": namespace}
+    return msgspec.convert(
+        {"metadata": metadata, "spec": spec, "status": {"disruptionsAllowed": allowed}}, PodDisruptionBudget
+    )

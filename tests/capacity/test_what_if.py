@@ -19,7 +19,7 @@ from lockgate.capacity.actions import (
 from lockgate.capacity.what_if import WhatIf, what_if
 from lockgate.model.objects import Node, Pod
 from lockgate.scheduling.scene import scene
-from tests.capacity.build import A100, GPU, gpu_node, gpu_pod
+from tests.capacity.build import A100, GPU, budget, gpu_node, gpu_pod
 
 
 def outcome(nodes: list[Node], pods: list[Pod], *actions: Action) -> WhatIf:
@@ -47,6 +47,51 @@ def test_a_drain_leaves_daemonsets_keeps_the_marked_and_loses_what_nobody_makes_
     ]
     seen = outcome([gpu_node("a"), gpu_node("b")], pods, Drain("a"))
     assert ([f.pod for f in seen.kept], [f.pod for f in seen.lost], seen.moved) == (["marked"], ["bare"], ())
+
+
+READY = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+
+
+def guarded(name: str, gpus: int, node: str) -> Pod:
+    return gpu_pod(name, gpus, node=node, labels={"app": "x"}, status=READY)
+
+
+def drained(allowed: int, *pods: Pod) -> WhatIf:
+    cluster = scene([gpu_node("a"), gpu_node("b", 4)], pods, budgets=[budget("train", allowed)])
+    return what_if([Drain("a")], cluster, pods)
+
+
+def test_a_budget_that_allows_nothing_keeps_its_pods() -> None:
+    seen = drained(0, guarded("p", 1, "a"), gpu_pod("free", 1, node="a"))
+    assert [(f.pod, f.reason) for f in seen.kept] == [("p", "PodDisruptionBudget train allows no disruption now")]
+    assert [f.pod for f in seen.moved] == ["free"]
+    assert seen.after[0].requested == 2
+
+
+def test_under_a_budget_pods_go_one_after_another_as_long_as_they_find_a_place() -> None:
+    seen = drained(1, *[guarded(f"p{i}", 1, "a") for i in range(4)])
+    assert (len(seen.moved), seen.waiting, seen.kept) == (4, (), ())
+
+
+def test_what_finds_no_place_takes_from_its_budget_for_good() -> None:
+    seen = drained(1, *[guarded(f"p{i}", 2, "a") for i in range(4)])
+    assert (len(seen.moved), [f.pod for f in seen.waiting], [f.pod for f in seen.kept]) == (2, ["p2"], ["p3"])
+    assert seen.kept[0].reason == "PodDisruptionBudget train allows 1, and no node takes more"
+    assert seen.after[0].requested == 6
+
+
+def test_a_node_is_not_re_partitioned_while_a_budget_keeps_a_pod_there() -> None:
+    pods = [guarded("p", 1, "a"), guarded("q", 1, "a")]
+    nodes = [gpu_node("a", 2, labels={"nvidia.com/mig.strategy": "mixed"})]
+    for allowed, words in ((0, "train allows no disruption"), (1, "train allows 1, and no node takes more")):
+        cluster = scene(nodes, pods, budgets=[budget("train", allowed)])
+        with pytest.raises(ActionError, match=words):
+            what_if([MigConfig("a", "all-3g.20gb")], cluster, pods)
+
+
+def test_budgets_that_were_not_read_are_said() -> None:
+    assert any("budgets" in text for text in outcome([gpu_node("a")], [], Cordon("a")).left_out)
+    assert not any("budgets" in text for text in drained(1).left_out)
 
 
 def test_urgent_pods_find_a_place_first() -> None:

@@ -5,7 +5,8 @@ from typing import TypeAlias
 
 import msgspec
 
-from lockgate.capacity.moves import is_kept, movable
+from lockgate.capacity.demand import gpu_requests
+from lockgate.capacity.eviction import Hold, Why, hold_of
 from lockgate.capacity.repartition import reconfigured
 from lockgate.capacity.slots import label_prefix, number
 from lockgate.model import names
@@ -66,12 +67,15 @@ Action: TypeAlias = Cordon | Uncordon | Drain | Replicas | MigConfig | LoseGpus 
 
 
 class Effect(msgspec.Struct, frozen=True, kw_only=True):
-    """The scene afterwards; `displaced` pods look for a new node, `lost` ones nobody makes again, `kept` ones stay."""
+    """The scene afterwards; `displaced` pods look for a new node, `lost` ones nobody makes again, `kept` ones stay.
+
+    With a kept pod comes why it stays.
+    """
 
     scene: Scene
     displaced: tuple[Pod, ...] = ()
     lost: tuple[Pod, ...] = ()
-    kept: tuple[Pod, ...] = ()
+    kept: tuple[tuple[Pod, str], ...] = ()
 
 
 def apply(action: Action, scene: Scene) -> Effect:
@@ -104,21 +108,23 @@ def _cordoned(scene: Scene, name: str, unschedulable: bool) -> Scene:
 
 
 def _evicted(scene: Scene, name: str, pods: Iterable[Pod]) -> Effect:
-    """Pods of DaemonSets and static pods stay without a word, as `kubectl drain` leaves them; marked ones are said."""
-    leaving = [pod for pod in pods if not _stays(pod)]
-    kept = tuple(pod for pod in leaving if is_kept(pod))
-    gone = [pod for pod in leaving if not is_kept(pod)]
+    """Pods of DaemonSets and static pods stay without a word, as `kubectl drain` leaves them; others are said."""
+    held = [(pod, hold_of(pod, scene.budgets)) for pod in pods]
+    gone = [(pod, hold) for pod, hold in held if hold is None or hold.why in _GO]
     return Effect(
-        scene=scene.without_pods(name, map(key, gone)),
-        displaced=tuple(pod for pod in gone if movable(pod)),
-        lost=tuple(pod for pod in gone if not movable(pod) and pod.metadata.deletion_timestamp is None),
-        kept=kept,
+        scene=scene.without_pods(name, (key(pod) for pod, _ in gone)),
+        displaced=tuple(pod for pod, hold in gone if hold is None),
+        lost=tuple(pod for pod, hold in gone if hold is not None and hold.why is Why.BARE),
+        kept=tuple((pod, hold.text) for pod, hold in held if hold is not None and _is_kept(hold)),
     )
 
 
-def _stays(pod: Pod) -> bool:
-    owners = {owner.kind for owner in pod.metadata.owner_references if owner.controller}
-    return bool(owners & {"DaemonSet", "Node"})
+# An eviction ends them, though no controller makes them again, or they are ending already.
+_GO = frozenset((Why.BARE, Why.LEAVING))
+
+
+def _is_kept(hold: Hold) -> bool:
+    return hold.why not in _GO and hold.why is not Why.OF_ITS_NODE
 
 
 def _sliced(view: NodeView, replicas: int) -> NodeView:
@@ -156,19 +162,19 @@ def _slots(quantities: dict[str, str], resource: str) -> int:
 
 def _reconfigured(scene: Scene, action: MigConfig) -> Effect:
     view = _view(scene, action.node)
-    holders = [pod for pod in view.pods if _holds_gpu(pod)]
-    effect = _evicted(scene, view.name, holders)
-    if effect.kept:
-        held = ", ".join(f"{pod.namespace}/{pod.name}" for pod in effect.kept)
-        raise ActionError(f"node {view.name} cannot be re-partitioned while {held} may not be evicted")
-    after = reconfigured(effect.scene.nodes[view.name], action.config)
+    effect = _evicted(scene, view.name, [pod for pod in view.pods if gpu_requests(pod)])
+    left = effect.scene.nodes[view.name]
+    if staying := [pod for pod in left.pods if gpu_requests(pod)]:
+        raise ActionError(f"node {view.name} cannot be re-partitioned while {_named(staying, scene)} cannot leave it")
+    after = reconfigured(left, action.config)
     if after is None:
         raise ActionError(f'node {view.name} cannot become "{action.config}": its board has no such configuration')
     return msgspec.structs.replace(effect, scene=effect.scene.with_node(after))
 
 
-def _holds_gpu(pod: Pod) -> bool:
-    return any(names.is_gpu_resource(name) for c in pod.spec.containers for name in c.resources.requests)
+def _named(pods: Iterable[Pod], scene: Scene) -> str:
+    held = ((pod, hold_of(pod, scene.budgets)) for pod in pods)
+    return ", ".join(f"{pod.namespace}/{pod.name} ({hold.text if hold else ''})" for pod, hold in held)
 
 
 def _new_node(product: str, scene: Scene) -> NodeView:

@@ -1,17 +1,17 @@
 """Small changes that make room for a pod, each tried with the model again.
 
-Uncordon a node, tolerate a taint, select otherwise, ask for less, move pods. A change is offered
-only when more copies fit after it than before; how many is counted, not guessed.
+Uncordon a node, tolerate a taint, select otherwise, ask for less, re-partition, move pods; and as few nodes changed
+together as are enough. A change is offered only when more copies fit after it than before; how many is counted.
 """
 
 import enum
-from collections.abc import Iterator
-from itertools import chain
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
 from lockgate.capacity.copies import copies_on, notices_itself, place_copies
-from lockgate.capacity.moves import Move, Moved, least_moves
+from lockgate.capacity.eviction import Why
+from lockgate.capacity.moves import Move, Search, least_moves
 from lockgate.capacity.repartition import repartitions
 from lockgate.model import names
 from lockgate.model.objects import Container, Node, Pod, Taint
@@ -23,7 +23,6 @@ from lockgate.scheduling.selectors import Miss
 from lockgate.scheduling.taints import UNSCHEDULABLE_KEY, taint_text, toleration_for, untolerated_taints
 
 NODES_TRIED = 50  # how many nodes, those with the fewest obstacles, are tried one by one
-NODES_CLEARED = 10  # off how many of them, those that lack least, moving pods is tried
 
 
 class ChangeKind(enum.StrEnum):
@@ -35,16 +34,21 @@ class ChangeKind(enum.StrEnum):
     ASK_LESS = "ask-less"
     REPARTITION = "repartition"
     MOVE = "move"
+    TOGETHER = "together"
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One change: in words, as a command where there is one, and how many copies fit after it (of those wanted)."""
+    """One change: in words, as a command where there is one, and how many copies fit after it (of those wanted).
+
+    Of moves it is said whether they are proven to be the fewest.
+    """
 
     kind: ChangeKind
     text: str
     command: str = ""
     copies: int = 0
     moves: tuple[Move, ...] = ()
+    fewest: bool = False
 
 
 class _Candidate(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,11 +61,15 @@ class _Candidate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Tried(msgspec.Struct, frozen=True, kw_only=True):
-    """The changes that help: most copies first, then the lightest; and where the search was cut short."""
+    """The changes that help: most copies first, then the lightest; and where the search was cut short.
+
+    `held` counts pods that were not moved, by the reason.
+    """
 
     changes: tuple[Change, ...] = ()
     untried_nodes: int = 0
-    cut_short: tuple[str, ...] = ()
+    note: str = ""
+    held: Mapping[Why, int] = {}
 
 
 def changes(pod: Pod, scene: Scene, wanted: int, nodes: tuple[str, ...]) -> Tried:
@@ -69,19 +77,88 @@ def changes(pod: Pod, scene: Scene, wanted: int, nodes: tuple[str, ...]) -> Trie
     before = place_copies(pod, scene, wanted).count
     if before >= wanted:
         return Tried()
-    tried: dict[str, Change] = {}
     nearest = _nearest(pod, scene, nodes)
-    cut_short: list[str] = []
-    light = _candidates(pod, scene, nearest[:NODES_TRIED], nodes)
-    for candidate in chain(light, _moves(pod, scene, nearest, cut_short)):
+    light = _helpful(_candidates(pod, scene, nearest[:NODES_TRIED], nodes), pod, scene, wanted, before)
+    search = least_moves(pod, scene, wanted)
+    found = [*(each.change for each in light), *_moved(search), *_together(light, pod, scene, wanted)]
+    return Tried(
+        changes=tuple(sorted(found, key=_weight)),
+        untried_nodes=max(len(nearest) - NODES_TRIED, 0),
+        note=search.note,
+        held=search.held,
+    )
+
+
+def _helpful(
+    candidates: Iterator[_Candidate], pod: Pod, scene: Scene, wanted: int, before: int
+) -> tuple[_Candidate, ...]:
+    """The candidates after which more copies fit, each once, with that number."""
+    tried = {}
+    for candidate in candidates:
         if candidate.change.text not in tried:
             count = _count(candidate, pod, scene, wanted, before)
-            tried[candidate.change.text] = msgspec.structs.replace(candidate.change, copies=count)
-    order = list(ChangeKind)
-    helpful = (change for change in tried.values() if change.copies > before)
-    found = sorted(helpful, key=lambda c: (-c.copies, order.index(c.kind), len(c.moves), c.text))
-    untried = max(len(nearest) - NODES_TRIED, 0)
-    return Tried(changes=tuple(found), untried_nodes=untried, cut_short=tuple(cut_short))
+            change = msgspec.structs.replace(candidate.change, copies=count)
+            tried[change.text] = msgspec.structs.replace(candidate, change=change)
+    return tuple(each for each in tried.values() if each.change.copies > before)
+
+
+def _weight(change: Change) -> tuple[int, int, int, str]:
+    return -change.copies, list(ChangeKind).index(change.kind), len(change.moves), change.text
+
+
+def _moved(search: Search) -> Iterator[Change]:
+    if search.found is None:
+        return
+    found, count = search.found, len(search.found.moves)
+    listed = "; ".join(f"{m.namespace}/{m.pod} from {m.source} to {m.target}" for m in found.moves)
+    proof = "no fewer would do" if found.fewest else f"at least {found.least} are needed" if found.least > 1 else ""
+    many = "a pod" if count == 1 else f"{count} pods"
+    yield Change(
+        kind=ChangeKind.MOVE,
+        text=f"move {many}{f' ({proof})' if proof and count > 1 else ''}: {listed}",
+        command=_evicting(found.moves),
+        copies=found.copies,
+        moves=found.moves,
+        fewest=found.fewest,
+    )
+
+
+def _evicting(moves: tuple[Move, ...]) -> str:
+    """Commands that keep the pods from coming back to where they were; none where a node both gives and takes."""
+    sources = sorted({move.source for move in moves})
+    if {move.target for move in moves} & set(sources):
+        return ""
+    by_namespace: dict[str, list[str]] = {}
+    for move in moves:
+        by_namespace.setdefault(move.namespace, []).append(move.pod)
+    deleting = [f"kubectl delete pod -n {namespace} {' '.join(pods)}" for namespace, pods in by_namespace.items()]
+    nodes = " ".join(sources)
+    return "\n".join([f"kubectl cordon {nodes}", *deleting, f"kubectl uncordon {nodes}"])
+
+
+def _together(light: tuple[_Candidate, ...], pod: Pod, scene: Scene, wanted: int) -> Iterator[Change]:
+    """Where no change is enough alone: changes of several nodes, those that bring most first, until it fits."""
+    of_nodes = [each for each in light if each.touched is not None and len(each.touched) == 1]
+    if any(each.change.copies >= wanted for each in light) or notices_itself(pod):
+        return
+    taken: dict[str, Change] = {}
+    for each in sorted(of_nodes, key=lambda each: _weight(each.change)):
+        (name,) = each.touched or ("",)
+        if name not in taken:
+            taken[name] = each.change
+            scene = scene.with_node(each.scene.nodes[name])
+            if (count := place_copies(pod, scene, wanted).count) >= wanted:
+                yield _joined(tuple(taken.values()), count)
+                return
+
+
+def _joined(parts: tuple[Change, ...], copies: int) -> Change:
+    return Change(
+        kind=ChangeKind.TOGETHER,
+        text=" and ".join(part.text for part in parts),
+        command="\n".join(part.command for part in parts),
+        copies=copies,
+    )
 
 
 def _count(candidate: _Candidate, pod: Pod, scene: Scene, wanted: int, before: int) -> int:
@@ -110,32 +187,6 @@ def _candidates(
     for refusals, view in nearest:
         yield from _for_node(pod, scene, view, refusals)
     yield from _ask_less(pod, scene, nodes)
-
-
-def _moves(
-    pod: Pod, scene: Scene, nearest: list[tuple[tuple[Refusal, ...], NodeView]], cut_short: list[str]
-) -> Iterator[_Candidate]:
-    """Moving pods off the nodes that lack least, where nothing but room is lacking."""
-    lacking = sorted((_lack(refusals), view.name) for refusals, view in nearest if _short_only(refusals))
-    for _, name in lacking[:NODES_CLEARED]:
-        search = least_moves(pod, scene, name)
-        if search.moved:
-            yield _move(pod, scene.nodes[name], search.moved)
-        elif not search.complete:
-            cut_short.append(name)
-    if len(lacking) > NODES_CLEARED:
-        cut_short.append(f"{len(lacking) - NODES_CLEARED} more nodes")
-
-
-def _short_only(refusals: tuple[Refusal, ...]) -> bool:
-    return all(refusal.plugin == "NodeResourcesFit" and refusal.resolvable for refusal in refusals)
-
-
-def _lack(refusals: tuple[Refusal, ...]) -> tuple[int, ...]:
-    """How much is short, GPUs first: the order in which nodes are worth clearing."""
-    short = [shortage for refusal in refusals for shortage in refusal.shortages]
-    gpus = sum(s.requested - s.headroom for s in short if names.is_gpu_resource(s.resource))
-    return gpus, len(short)
 
 
 def _for_node(pod: Pod, scene: Scene, view: NodeView, refusals: tuple[Refusal, ...]) -> Iterator[_Candidate]:
@@ -198,13 +249,6 @@ def _select(pod: Pod, scene: Scene, misses: tuple[Miss, ...]) -> _Candidate:
     selector = {**pod.spec.node_selector, **instead}
     change = Change(kind=ChangeKind.SELECT, text=f"select {texts}")
     return _Candidate(change=change, pod=_with_spec(pod, node_selector=selector), scene=scene)
-
-
-def _move(pod: Pod, view: NodeView, moved: Moved) -> _Candidate:
-    listed = ", ".join(f"{move.namespace}/{move.pod} to {move.target}" for move in moved.moves)
-    change = Change(kind=ChangeKind.MOVE, text=f"move off {view.name}: {listed}", moves=moved.moves)
-    touched = frozenset((view.name, *(move.target for move in moved.moves)))
-    return _Candidate(change=change, pod=pod, scene=moved.after, touched=touched)
 
 
 def _ask_less(pod: Pod, scene: Scene, nodes: tuple[str, ...]) -> Iterator[_Candidate]:

@@ -58,16 +58,20 @@ def fit(pod: Pod, scene: Scene, copies: int = 1) -> Fit:
         blockers=blockers(pod, placed.after, gpu) if short else (),
         changes=tried.changes,
         undecided=unmodelled(pod, scene),
-        left_out=_left_out(pod, tried),
+        left_out=_left_out(pod, scene, tried),
     )
 
 
-def _left_out(pod: Pod, tried: Tried) -> tuple[str, ...]:
-    said = ["preemption by priority, pod disruption budgets, quotas"]
+def _left_out(pod: Pod, scene: Scene, tried: Tried) -> tuple[str, ...]:
+    said = ["preemption by priority, quotas"]
+    if tried.held:
+        said.append(f"not moved: {', '.join(f'{count} {why}' for why, count in sorted(tried.held.items()) if count)}")
+    if scene.budgets is None:
+        said.append("pod disruption budgets, which were not read")
     if notices_itself(pod):
         said.append("copies notice each other (ports, spread or pod affinity): another order might fit more")
     if tried.untried_nodes:
         said.append(f"changes on {tried.untried_nodes} nodes further from fitting were not tried")
-    if tried.cut_short:
-        said.append(f"moving pods off {', '.join(tried.cut_short)}: the search stopped at its bound")
+    if tried.note:
+        said.append(tried.note)
     return tuple(said)

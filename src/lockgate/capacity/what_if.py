@@ -4,30 +4,36 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from lockgate.capacity.actions import Action, apply
+from lockgate.capacity.actions import Action, ActionError, MigConfig, apply
 from lockgate.capacity.demand import gpu_requests
+from lockgate.capacity.moves import unbound
 from lockgate.capacity.node_capacity import gpu_nodes
 from lockgate.capacity.table import Row, total
 from lockgate.model.objects import Pod
+from lockgate.scheduling.budgets import Budgets, allowed, guarding
 from lockgate.scheduling.filters import checks, first
 from lockgate.scheduling.node_fit import is_terminal
 from lockgate.scheduling.requests import pod_requests
-from lockgate.scheduling.scene import Scene
+from lockgate.scheduling.scene import Scene, key
 
 
 class Fate(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What becomes of a pod: `source` is the node it leaves ("" for one that waits), `target` where it could go."""
+    """What becomes of a pod: `source` is the node it leaves ("" for one that waits), `target` where it could go.
+
+    `reason` says why one stays that should leave.
+    """
 
     namespace: str
     pod: str
     source: str = ""
     target: str = ""
+    reason: str = ""
 
 
 class WhatIf(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The outcome. `moved` find a new node, `waiting` would find none, `lost` are made by nobody again.
 
-    `started` are pods that wait now and would then have a place; `kept` are marked as not to be evicted.
+    `started` are pods that wait now and would then have a place; `kept` may not be evicted: the action does not end.
     """
 
     before: tuple[Row, ...]
@@ -41,10 +47,10 @@ class WhatIf(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 LEFT_OUT = (
-    "pod disruption budgets",
     "preemption by priority",
     "which of several nodes the scheduler prefers: pods are placed on the fullest that takes them",
 )
+UNREAD_BUDGETS = "pod disruption budgets, which were not read"
 
 
 def what_if(actions: Sequence[Action], scene: Scene, pods: Iterable[Pod]) -> WhatIf:
@@ -58,21 +64,55 @@ def what_if(actions: Sequence[Action], scene: Scene, pods: Iterable[Pod]) -> Wha
         scene = effect.scene
         displaced += [(pod, pod.spec.node_name) for pod in effect.displaced]
         lost += map(_fate, effect.lost)
-        kept += map(_fate, effect.kept)
-    placed, scene = _place_all([(_free(pod), source) for pod, source in displaced], scene)
+        kept += [_fate(pod, reason) for pod, reason in effect.kept]
+    placed, scene = _place_all([(unbound(pod), source) for pod, source in displaced], scene)
+    stuck = _stuck(displaced, placed, before.budgets or {})
+    scene = _stay(stuck, scene, _reconfigured(actions))
     started, scene = _place_all(pending, scene)
     now, _ = _place_all(pending, before)
     already = {(fate.namespace, fate.pod) for fate in now if fate.target}
+    staying = {key(pod) for pod, _ in stuck}
     return WhatIf(
         before=total(gpu_nodes(before, {})),
         after=total(gpu_nodes(scene, {})),
         moved=tuple(fate for fate in placed if fate.target),
-        waiting=tuple(fate for fate in placed if not fate.target),
+        waiting=tuple(f for f in placed if not f.target and (f.namespace, f.pod) not in staying),
         lost=tuple(lost),
-        kept=tuple(kept),
+        kept=(*kept, *(_fate(pod, reason) for pod, reason in stuck)),
         started=tuple(f for f in started if f.target and (f.namespace, f.pod) not in already),
-        left_out=LEFT_OUT,
+        left_out=LEFT_OUT if before.budgets is not None else (*LEFT_OUT, UNREAD_BUDGETS),
     )
+
+
+def _stuck(displaced: list[tuple[Pod, str]], placed: list[Fate], budgets: Budgets) -> list[tuple[Pod, str]]:
+    """Pods that a budget lets nobody evict, since too many of their kind wait already, and why.
+
+    An eviction takes from a budget until the pod is well again elsewhere: one that finds no place takes for good.
+    """
+    homeless = {(fate.namespace, fate.pod) for fate in placed if not fate.target}
+    taken: dict[tuple[str, str], int] = {}
+    stuck = []
+    for pod, _ in displaced:
+        for guard in guarding(pod, budgets) if key(pod) in homeless else ():
+            name = (guard.namespace, guard.name)
+            taken[name] = taken.get(name, 0) + 1
+            if taken[name] > allowed(guard):
+                stuck.append((pod, f"PodDisruptionBudget {guard.name} allows {allowed(guard)}, and no node takes more"))
+    return stuck
+
+
+def _stay(stuck: list[tuple[Pod, str]], scene: Scene, reconfigured: frozenset[str]) -> Scene:
+    """The scene with these pods where they were."""
+    for pod, reason in stuck:
+        node = pod.spec.node_name
+        if node in reconfigured:
+            raise ActionError(f"node {node} cannot be re-partitioned: {pod.namespace}/{pod.name} stays ({reason})")
+        scene = scene.with_pod(pod, node)
+    return scene
+
+
+def _reconfigured(actions: Iterable[Action]) -> frozenset[str]:
+    return frozenset(action.node for action in actions if isinstance(action, MigConfig))
 
 
 def _place_all(pods: list[tuple[Pod, str]], scene: Scene) -> tuple[list[Fate], Scene]:
@@ -113,9 +153,5 @@ def _pending(pods: Iterable[Pod]) -> list[Pod]:
     ]
 
 
-def _free(pod: Pod) -> Pod:
-    return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, node_name=""))
-
-
-def _fate(pod: Pod) -> Fate:
-    return Fate(namespace=pod.namespace, pod=pod.name, source=pod.spec.node_name)
+def _fate(pod: Pod, reason: str = "") -> Fate:
+    return Fate(namespace=pod.namespace, pod=pod.name, source=pod.spec.node_name, reason=reason)

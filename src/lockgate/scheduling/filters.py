@@ -79,8 +79,12 @@ def checks(pod: Pod, scene: Scene) -> tuple[Check, ...]:
     What is counted across nodes (spread, pod affinity) is that of the scene. A pod that is refused altogether gets one
     check, which refuses every node.
     """
-    rejected = _rejected(pod, scene)
-    return (_when(lambda _: True, _of(rejected)),) if rejected else tuple(_checks(pod, scene))
+    return _refused_altogether(pod, scene) or tuple(_checks(pod, scene, _resources(pod)))
+
+
+def checks_but_room(pod: Pod, scene: Scene) -> tuple[Check, ...]:
+    """The same without NodeResourcesFit: where the pod could go if only there were room."""
+    return _refused_altogether(pod, scene) or tuple(_checks(pod, scene, None))
 
 
 def unmodelled(pod: Pod, scene: Scene) -> tuple[str, ...]:
@@ -105,7 +109,12 @@ def first(asked: tuple[Check, ...], view: NodeView) -> Refusal | None:
 # --- the filters, first to last
 
 
-def _checks(pod: Pod, scene: Scene) -> Iterator[Check]:
+def _refused_altogether(pod: Pod, scene: Scene) -> tuple[Check, ...]:
+    rejected = _rejected(pod, scene)
+    return (_when(lambda _: True, _of(rejected)),) if rejected else ()
+
+
+def _checks(pod: Pod, scene: Scene, resources: Check | None) -> Iterator[Check]:
     storage = scene.storage
     found = (
         _pinned(pod),
@@ -114,7 +123,7 @@ def _checks(pod: Pod, scene: Scene) -> Iterator[Check]:
         _taints(pod),
         _selector(pod),
         ports.check(pod),
-        _resources(pod),
+        resources,
         volumes.check_binding(pod, storage) if storage else None,
         volumes.check_zone(pod, storage) if storage else None,
         spread.check(pod, scene),

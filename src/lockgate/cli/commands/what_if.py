@@ -17,7 +17,7 @@ EXAMPLES = """examples:
   {prog} what-if --mig-config gpu-3=all-2g.10gb --lose-gpu gpu-4:1 --from bundle.tgz
 
 exit codes: 0 everybody finds a place, 1 the tool or the cluster failed, 2 bad usage or input,
-            3 pods would wait or be lost
+            3 pods would wait, be lost, or may not leave
 """
 
 
@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
     except UnreadableError as error:
         return complain(str(error), 1 if options.source is None else 2)
     sys.stdout.write(render.as_json(outcome) if options.output == "json" else render.as_text(outcome))
-    return 3 if outcome.waiting or outcome.lost else 0
+    return 3 if outcome.waiting or outcome.lost or outcome.kept else 0
 
 
 def _replicas(text: str) -> "Replicas":

@@ -83,8 +83,7 @@ def _changes(answer: Fit) -> Iterator[str]:
     yield "What would make room, each tried with the model"
     for change in answer.changes[:_MOST_CHANGES]:
         yield from _wrap(f"{_gain(answer, change)}  {change.text}", "        ", "  ")
-        if change.command:
-            yield f"        {change.command}"
+        yield from (f"        {line}" for line in change.command.splitlines())
     if len(answer.changes) > _MOST_CHANGES:
         yield f"  and {len(answer.changes) - _MOST_CHANGES} more (-o json lists them)"
 

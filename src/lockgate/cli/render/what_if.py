@@ -50,7 +50,7 @@ def _fates(outcome: WhatIf) -> Iterator[str]:
     yield from _listed("Would move", outcome.moved)
     yield from _listed("Would wait: no node takes them", outcome.waiting)
     yield from _listed("Would be lost: no controller makes them again", outcome.lost)
-    yield from _listed("Would stay: marked as not to be evicted", outcome.kept)
+    yield from _listed("Would stay: may not be evicted", outcome.kept)
     yield from _listed("Wait now and could start", outcome.started)
 
 
@@ -60,7 +60,11 @@ def _listed(title: str, fates: tuple[Fate, ...]) -> Iterator[str]:
     yield ""
     yield f"{title} ({len(fates)})"
     for fate in fates[:_MOST]:
-        ends = " -> ".join(end for end in (fate.source, fate.target) if end)
-        yield f"  {fate.namespace}/{fate.pod}  {ends}".rstrip()
+        yield from textwrap.wrap(_fate(fate), WIDTH, initial_indent="  ", subsequent_indent="    ")
     if len(fates) > _MOST:
         yield f"  and {len(fates) - _MOST} more (-o json lists them)"
+
+
+def _fate(fate: Fate) -> str:
+    ends = " -> ".join(end for end in (fate.source, fate.target) if end)
+    return f"{fate.namespace}/{fate.pod}  {ends}{f': {fate.reason}' if fate.reason else ''}".rstrip()
