@@ -17,7 +17,7 @@ def test_the_key_stays_while_nothing_changes() -> None:
     assert golang.key(HELM, "go1.26") == golang.key(HELM, "go1.26")
 
 
-@pytest.mark.parametrize("changed", [replace(HELM, ldflags="-s"), replace(HELM, tags="x")])
+@pytest.mark.parametrize("changed", [replace(HELM, ldflags="-s"), replace(HELM, tags="x"), replace(HELM, cgo=True)])
 def test_other_flags_are_another_program(changed: GoPrograms) -> None:
     assert golang.key(changed, "go1.26") != golang.key(HELM, "go1.26")
 

@@ -24,6 +24,7 @@ def key(row: GoPrograms, go_version: str, modules: Path = _HERE) -> str:
     for name in ("go.mod", "go.sum", "tools.go"):
         digest.update((modules / row.module / name).read_bytes())
     digest.update(repr((row.packages, row.outputs, row.ldflags, row.tags, go_version)).encode())
+    digest.update(b"cgo" if row.cgo else b"")
     return digest.hexdigest()[:12]
 
 
@@ -47,8 +48,8 @@ def _build(row: GoPrograms, out: Path, say: Callable[[str], None]) -> None:
     target = out / row.outputs[0] if len(row.packages) == 1 else out
     command = ["go", "build", "-mod=readonly", "-trimpath", "-tags", row.tags, "-ldflags", row.ldflags]
     command += ["-o", f"{target}{os.sep if target is out else ''}", *row.packages]
-    # Static programs run in every node and image, and share one compiled standard library.
-    environment = os.environ | {"CGO_ENABLED": "0", "GOFLAGS": "", "GOWORK": "off"}
+    # Without cgo: static programs run in every node and image, and share one compiled standard library.
+    environment = os.environ | {"CGO_ENABLED": str(int(row.cgo)), "GOFLAGS": "", "GOWORK": "off"}
     log = out / "build.log"
     with log.open("w") as output:
         build = subprocess.Popen(command, cwd=_HERE / row.module, env=environment, stdout=output, stderr=output)

@@ -21,6 +21,7 @@ class GoPrograms:
     outputs: tuple[str, ...]
     ldflags: str = _STRIPPED
     tags: str = ""
+    cgo: bool = False  # a program that loads a C library at run time, with the machine's own loader
     minutes: float  # of a first build on 2 cores, said to the person who waits
 
 
