@@ -132,7 +132,10 @@ def find(snapshot: Snapshot, target: Target) -> Found:
         return Found(_placed(target, pod), None, (), (pod,))
     workload = _custom(snapshot, target) if target.is_custom else _known(snapshot, target)
     controllers, pods = _below(snapshot, workload)
-    return Found(_placed(target, workload), workload, controllers, pods)
+    placed = _placed(target, workload)
+    if target.is_custom:
+        placed = msgspec.structs.replace(placed, kind=workload.kind)
+    return Found(placed, workload, controllers, pods)
 
 
 def _known(snapshot: Snapshot, target: Target) -> Workload:
@@ -147,7 +150,9 @@ def _known(snapshot: Snapshot, target: Target) -> Workload:
 def _custom(snapshot: Snapshot, target: Target) -> Workload:
     """The custom owner itself, or what its pods and workloads say of it; its kind may have been typed in any way."""
     objects = snapshot.custom_owners
-    there = () if isinstance(objects, Missing) else tuple(o for o in objects if _is_called(o.kind, target.kind))
+    known = () if isinstance(objects, Missing) else objects
+    # A short name (`ptj`) is known to the cluster alone, which then gave the object itself.
+    there = [o for o in known if _is_called(o.kind, target.kind)] or [o for o in known if o.name == target.name]
     if there:
         return _one(there, target, True)
     named = _referred(snapshot, target)
