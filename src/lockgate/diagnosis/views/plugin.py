@@ -11,7 +11,7 @@ from lockgate.model.objects import DaemonSet, Node, Pod, Taint
 from lockgate.scheduling.daemonsets import target
 from lockgate.scheduling.selectors import Miss
 
-# What tells a device plugin from other workloads: NVIDIA's operator, its static manifests and chart, and ours.
+# What tells a device plugin from other workloads: NVIDIA's operator, its static manifests and chart, and ours; GKE's.
 _APP_NAMES = (
     "nvidia-device-plugin-daemonset",
     "nvidia-device-plugin-ds",
@@ -19,6 +19,8 @@ _APP_NAMES = (
     "nvidia-gpu-device-plugin",
 )
 _COMMAND = "nvidia-device-plugin"
+# Programs that come in the plugin's own image and offer no device.
+_OTHER_PROGRAMS = ("gpu-feature-discovery", "mps-control-daemon", "config-manager")
 _Running = Mapping[tuple[str, str, str], Pod]  # (namespace, DaemonSet, node) -> its pod there
 _LABELS = ("app", "name", "k8s-app", "app.kubernetes.io/name")
 
@@ -45,6 +47,7 @@ class PluginOn(msgspec.Struct, frozen=True, kw_only=True):
     taints: tuple[Taint, ...] = ()
     pod: str = ""  # namespace/name
     why_not: str = ""
+    besides: tuple[str, ...] = ()  # DaemonSets of other plugins that reach the node too
 
 
 class Plugin(msgspec.Struct, frozen=True):
@@ -85,6 +88,8 @@ def is_plugin(daemon_set: DaemonSet) -> bool:
 
 
 def _runs_plugin(image: str, command: tuple[str, ...]) -> bool:
+    if any(word.endswith(_OTHER_PROGRAMS) for word in command):
+        return False
     return "k8s-device-plugin" in image or any(word.endswith(_COMMAND) for word in command)
 
 
@@ -93,7 +98,7 @@ def _on(node: Node, own: DaemonSets, pods: _Running | None) -> PluginOn:
     judged = [_one(node, ds, pods) for ds in own]
     reaching = [j for j in judged if j.state is not PluginState.NOT_TARGETED]
     if reaching:
-        return reaching[0]
+        return msgspec.structs.replace(reaching[0], besides=tuple(j.daemon_set for j in reaching[1:]))
     nearest = min(judged, key=lambda j: len(j.misses) + len(j.taints), default=None)
     return nearest or PluginOn(node=node.name, state=PluginState.NOT_INSTALLED)
 

@@ -1,0 +1,71 @@
+"""The node's driver is one of those that hang when whole GPUs and MIG devices stand side by side.
+
+With drivers 570.124.06, 570.133.20, 570.148.08 and 570.158.01 calls into NVML stop answering on such nodes, and the
+device plugin with them: pods stay Pending or ContainerCreating while everything looks ready.
+
+Why it matters: no error is written anywhere; restarting pods and plugins helps for minutes at best.
+Fix: install driver 570.172.08 or later, or go back to 570.86.15; or give all GPUs of the node one MIG mode.
+"""
+
+from collections.abc import Iterable
+
+from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.seen import listed
+from lockgate.diagnosis.stage import Stage
+from lockgate.model import names
+from lockgate.model.facts import Missing, Nodes, NodeStates
+from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.objects import Node, Pod
+
+# NVIDIA gpu-operator release notes, known issues (gpu-operator#1361).
+_HANGING = ("570.124.06", "570.133.20", "570.148.08", "570.158.01")
+_FULL = "nvidia.com/cuda.driver-version.full"
+_PARTS = ("nvidia.com/cuda.driver.major", "nvidia.com/cuda.driver.minor", "nvidia.com/cuda.driver.rev")
+
+
+@rule(codes=("C15",), severity=Severity.WARNING, stages=(Stage.SCHEDULING, Stage.CREATING, Stage.NODE))
+def driver_hangs_with_mig(
+    pod: Pod, node: Node | Missing, nodes: Nodes, node_states: NodeStates | Missing
+) -> Failed | None:
+    near = (node,) if isinstance(node, Node) else nodes
+    asked = [n for n in near if pod.spec.node_name in ("", n.name) and _is_mixed(n)]
+    found = [(n, e) for n in asked if (e := _driver(n, node_states)).value in _HANGING]
+    if not found:
+        return None
+    first, evidence = found[0]
+    return Failed(
+        about=f"node/{first.name}" if len(found) == 1 else "nodes",
+        summary=(
+            f"{listed(n.name for n, _ in found)}: driver {evidence.value} hangs where whole GPUs and MIG devices stand "
+            "side by side."
+        ),
+        reach=len(found),
+        evidence=(*(e for _, e in found), *(_offers(n) for n, _ in found)),
+        remedy=(
+            Remedy("Install driver 570.172.08 or later, or go back to 570.86.15", "", Risk.HIGH),
+            Remedy(
+                "See whether calls to the driver still answer on the node", "timeout 10 nvidia-smi; echo $?", Risk.NONE
+            ),
+        ),
+    )
+
+
+def _is_mixed(node: Node) -> bool:
+    offered = [name for name, count in node.status.capacity.items() if count != "0"]
+    return any(map(names.is_whole_gpu, offered)) and any(name.startswith(names.MIG_PREFIX) for name in offered)
+
+
+def _driver(node: Node, states: NodeStates | Missing) -> Evidence:
+    """The driver's version as the node's validator published it, else as feature discovery labelled it."""
+    known = () if isinstance(states, Missing) else states
+    published: Iterable[str] = (s.status.driver.version for s in known if s.name == node.name and s.status.driver)
+    if version := next(iter(published), ""):
+        return Evidence(object=f"gpunodestate/{node.name}", field="status.driver.version", value=version)
+    labels = node.metadata.labels
+    version = labels.get(_FULL) or ".".join(labels.get(part, "") for part in _PARTS)
+    return Evidence(object=f"node/{node.name}", field=f"metadata.labels[{_FULL}]", value=version)
+
+
+def _offers(node: Node) -> Evidence:
+    offered = [f"{n}: {c}" for n, c in sorted(node.status.capacity.items()) if names.is_gpu_resource(n)]
+    return Evidence(object=f"node/{node.name}", field="status.capacity", value=listed(offered))

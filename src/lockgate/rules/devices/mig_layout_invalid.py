@@ -1,0 +1,82 @@
+"""The MIG layout of a node does not suit its strategy, so the device plugin offers nothing.
+
+With the strategy `single` every GPU of a node must be partitioned, and into devices of one kind. A GPU that is left
+whole, one with MIG on and no device, or two profiles side by side make the plugin stop.
+
+Why it matters: the plugin ends in CrashLoopBackOff, the node goes to 0, and only its log says that the layout is why.
+Fix: give all GPUs of the node one layout (`nvidia.com/mig.config`), or use the strategy `mixed`, where each profile has
+a name of its own.
+"""
+
+import re
+from collections.abc import Iterable
+
+from lockgate.diagnosis.followers import AFTER_PLUGIN
+from lockgate.diagnosis.gate_row import GateRow, Obstacle
+from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.seen import gate_rows, listed
+from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.views.gate_one import GateOne
+from lockgate.diagnosis.views.node_words import NodeWords
+from lockgate.model import names
+from lockgate.model.facts import Nodes
+from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.objects import Node
+
+# k8s-device-plugin internal/rm/device_map.go, internal/lm/mig-strategy.go (feature discovery), and a panic of 0.6.
+_TEXT = re.compile(
+    r"invalid MIG configuration: .+|all devices on the node must be configured with the same migEnabled value"
+    r"|Invalid configuration detected for mig-strategy=single: .+"
+    r"|panic: At least one device with migEnabled=true was not configured correctly.*"
+)
+_INVALID = "-MIG-INVALID"
+
+
+@rule(
+    codes=("C14",),
+    severity=Severity.BLOCKER,
+    stages=(Stage.SCHEDULING, Stage.NODE),
+    mutes=(*AFTER_PLUGIN, "scheduling/selector", "operands/plugin-not-targeted"),
+)
+def mig_layout_invalid(gate_one: GateOne, nodes: Nodes, node_words: NodeWords) -> Failed | None:
+    labels = {node.name: node for node in nodes}
+    without = [r for r in gate_one.rows if Obstacle.NO_RESOURCE in r.obstacles or Obstacle.GONE in r.obstacles]
+    found = [(row, e) for row in without for e in _evidence(labels[row.node], node_words)[:2]]
+    if not found or not any(row in gate_one.nearest for row, _ in found):
+        return None
+    rows = list(dict.fromkeys(row.node for row, _ in found))
+    words = next((e.verbatim for _, e in found if e.verbatim), "its GPUs are not partitioned alike")
+    return Failed(
+        about=f"node/{rows[0]}" if len(rows) == 1 else "nodes",
+        summary=f"{listed(rows)}: {words}. The plugin offers no {gate_one.resource} there.",
+        reach=len(rows),
+        evidence=(*(e for _, e in found), *gate_rows(gate_one, _distinct(row for row, _ in found))),
+        remedy=(
+            Remedy(
+                "See how each GPU is partitioned, and what the node is meant to have",
+                f"kubectl get node {rows[0]} -L {names.MIG_CONFIG},{names.MIG_CONFIG_STATE},{names.GPU_PRODUCT}",
+                Risk.NONE,
+            ),
+            Remedy(
+                "Give every GPU of the node one layout (GPU pods of the node end)",
+                f"kubectl label node {rows[0]} --overwrite {names.MIG_CONFIG}=all-1g.5gb",
+                Risk.HIGH,
+            ),
+        ),
+    )
+
+
+def _evidence(node: Node, node_words: NodeWords) -> list[Evidence]:
+    product = node.metadata.labels.get(names.GPU_PRODUCT, "")
+    field = f"metadata.labels[{names.GPU_PRODUCT}]"
+    label = [Evidence(object=f"node/{node.name}", field=field, value=product)] if product.endswith(_INVALID) else []
+    logs = [
+        Evidence(object=f"log of {log.pod}/{log.container}", verbatim=match[0].strip())
+        for log in node_words.operand_logs(node.name)
+        if (match := _TEXT.search(log.text))
+    ]
+    return [*logs[:1], *label]
+
+
+def _distinct(rows: Iterable[GateRow]) -> list[GateRow]:
+    return list({row.node: row for row in rows}.values())
