@@ -132,6 +132,75 @@ def test_nothing_is_written_again_once_all_is_as_it_should_be() -> None:
     run(body)
 
 
+def publish(cluster: SmallCluster, node: str, **runtime: str) -> None:
+    """What the toolkit of a node says of its runtime."""
+    cluster.put(f"/apis/lockgate.dev/v1alpha1/gpunodestates/{node}", {"status": {"runtime": runtime}})
+
+
+def told(cluster: SmallCluster, reason: str) -> list[str]:
+    return [event["message"] for event in events(cluster) if event["reason"] == reason]
+
+
+def test_drift_is_a_condition_an_event_and_a_metric_outside_of_a_rollout() -> None:
+    async def body(cluster: SmallCluster) -> None:
+        policy(cluster)
+        await until(lambda: names(cluster, DAEMONSETS) == NAMES)
+        run_pods(cluster)
+        await until(lambda: state(cluster) == "ready")
+        assert condition(cluster, "RuntimeInStep") == {}, "nobody has said anything"
+        publish(cluster, "gpu-a", phase="Configured")
+        publish(cluster, "gpu-b", phase="Configured")
+        await until(lambda: condition(cluster, "RuntimeInStep").get("status") == "True")
+        assert "2 of 2 nodes" in condition(cluster, "RuntimeInStep")["message"]
+        assert told(cluster, "InStep") == [], "all is as it was"
+        publish(cluster, "gpu-b", phase="Drifted", drift="HandlersLostAtRestart", message="zz.toml:2 takes it away")
+        await until(lambda: condition(cluster, "RuntimeInStep")["reason"] == "Drifted")
+        said = (
+            "1 of 2 nodes are not as the toolkit has left them: gpu-b: HandlersLostAtRestart: zz.toml:2 takes it away"
+        )
+        assert condition(cluster, "RuntimeInStep")["message"] == said
+        assert state(cluster) == "ready", "pods that need the handler still start"
+        await until(lambda: told(cluster, "Drifted") == [said])
+        publish(cluster, "gpu-b", phase="Drifted", drift="HandlerNotLoaded", message="it was restarted")
+        await until(lambda: state(cluster) == "notReady")
+        assert condition(cluster, "RuntimeInStep")["reason"] == "HandlersLost"
+        assert "it was restarted" in condition(cluster, "Ready")["message"]
+        publish(cluster, "gpu-b", phase="Configured")
+        await until(lambda: state(cluster) == "ready")
+        await until(lambda: told(cluster, "InStep") == ["2 of 2 nodes run with what the toolkit has written"])
+
+    run(body)
+
+
+def test_what_becomes_of_devices_and_driver_is_no_news_about_runtimes() -> None:
+    async def body(cluster: SmallCluster) -> None:
+        policy(cluster)
+        await until(lambda: names(cluster, DAEMONSETS) == NAMES)
+        run_pods(cluster)
+        publish(cluster, "gpu-a", phase="Configured")
+        await until(lambda: condition(cluster, "RuntimeInStep").get("status") == "True" and state(cluster) == "ready")
+        cluster.calls.clear()
+        path = "/apis/lockgate.dev/v1alpha1/gpunodestates/gpu-a"
+        cluster.put(path, {"status": {"runtime": {"phase": "Configured"}, "devices": {"registered": True}}})
+        await asyncio.sleep(0.8)
+        assert [call for call in cluster.calls if call[0] != "GET"] == []
+
+    run(body)
+
+
+def test_without_the_definition_of_gpunodestates_the_operator_works_all_the_same() -> None:
+    async def body(cluster: SmallCluster) -> None:
+        policy(cluster)
+        await until(lambda: names(cluster, DAEMONSETS) == NAMES)
+        run_pods(cluster)
+        await until(lambda: state(cluster) == "ready")
+        assert condition(cluster, "RuntimeInStep") == {}
+
+    cluster = SmallCluster()
+    cluster.refuse["GET /apis/lockgate.dev/v1alpha1/gpunodestates"] = status(404, "NotFound", "not installed")
+    run(body, cluster=cluster)
+
+
 def test_nvidias_default_policy_says_which_fields_to_switch_off() -> None:
     async def body(cluster: SmallCluster) -> None:
         policy(cluster, spec=json.loads((TRUTH / "default.json").read_text())["policy"])

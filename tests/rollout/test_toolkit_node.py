@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from lockgate.model.node_state import GPUNodeState
+from lockgate.model.node_state import NodeStanding
 from lockgate.model.objects import DaemonSet, Node, Pod
 from lockgate.rollout.toolkit_node import Wanted, publishes, view
 from lockgate.rollout.values import NodeView, Ref, Verdict
@@ -46,16 +46,16 @@ def validator(looked: int = 15, ready: bool = True, **status: Any) -> Pod:
     return msgspec.convert({"metadata": metadata, "status": {**usual, **status}}, Pod)
 
 
-def state(phase: str = "Configured", pod: str = "toolkit-1", **rest: Any) -> GPUNodeState:
+def state(phase: str = "Configured", pod: str = "toolkit-1", **rest: Any) -> NodeStanding:
     runtime = {"phase": phase, "message": "because", "pod": pod}
-    return msgspec.convert({"metadata": {"name": "gpu-a"}, "status": {"runtime": runtime, **rest}}, GPUNodeState)
+    return msgspec.convert({"metadata": {"name": "gpu-a"}, "status": {"runtime": runtime, **rest}}, NodeStanding)
 
 
 def seen(
     *toolkits: Pod,
     node: dict[str, Any] = NODE,
     validators: tuple[Pod, ...] = (validator(),),
-    published: GPUNodeState | None = state(),  # noqa: B008  # a frozen value
+    published: NodeStanding | None = state(),  # noqa: B008  # a frozen value
     wanted: Wanted = WANTED,
 ) -> NodeView:
     return view(msgspec.convert(node, Node), toolkits or (toolkit(),), validators, published, wanted)
@@ -104,7 +104,7 @@ def test_a_pod_of_another_revision_is_outdated_and_one_that_leaves_is_changing()
     ],
     ids=["configured", "an older pod", "an older agent", "nothing", "refused", "rolled back", "drifted", "unreachable"],
 )
-def test_what_the_toolkit_says_counts_when_this_pod_says_it(published: GPUNodeState | None, outcome: str) -> None:
+def test_what_the_toolkit_says_counts_when_this_pod_says_it(published: NodeStanding | None, outcome: str) -> None:
     assert verdicts(seen(published=published))["toolkit"] == outcome
 
 

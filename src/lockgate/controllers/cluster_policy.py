@@ -7,13 +7,14 @@ import msgspec
 from lockgate.controllers import operand_objects, removal
 from lockgate.controllers.metrics import Metrics
 from lockgate.controllers.policy_status import PolicyStatus
+from lockgate.controllers.runtime_drift import RuntimeDrift
 from lockgate.controllers.toolkit_rollout import ToolkitRollout
 from lockgate.controllers.world import World, is_gpu
 from lockgate.kube.errors import ApiError
 from lockgate.kube.resources import CLUSTERPOLICIES
 from lockgate.model.objects import ClusterPolicy, Condition
 from lockgate.model.policy import parse_spec
-from lockgate.operands import container_toolkit, policy_state, precedence
+from lockgate.operands import container_toolkit, policy_state, precedence, runtimes
 from lockgate.operands.catalogue import operands
 from lockgate.operands.context import Context, ImageError
 from lockgate.operands.operand import Operand
@@ -35,6 +36,7 @@ class ClusterPolicies:
         self._applied = operand_objects.Applied()
         self._status = PolicyStatus(world)
         self._rollout = ToolkitRollout(world, metrics)
+        self._drift = RuntimeDrift(world, metrics)
 
     async def reconcile(self, name: str) -> float | None:
         policy, winner = self._world.policies.get(name), self._world.active_policy()
@@ -72,7 +74,12 @@ class ClusterPolicies:
         age = dt.datetime.now(dt.UTC) - (policy.metadata.creation_timestamp or _LONG_AGO)
         standing = [(o.state, c) for o in operands() if (c := await self._operand(policy, o, context, age))]
         lacking = [(row.state, _no(row.condition, "Unsupported", row.message)) for row in unsupported(spec)]
-        return policy_state.judged([*lacking, *standing])
+        drift = await self._drift.look(policy) if container_toolkit.OPERAND.enabled(spec) else None
+        if drift is None:
+            return policy_state.judged([*lacking, *standing])
+        if drift.reason == runtimes.LOST:
+            return policy_state.judged([*lacking, *standing, (container_toolkit.OPERAND.state, drift)])
+        return policy_state.with_note(policy_state.judged([*lacking, *standing]), drift)
 
     async def _operand(
         self, policy: ClusterPolicy, operand: Operand, context: Context, age: dt.timedelta

@@ -30,7 +30,19 @@ class Metrics:
             ["state"],
             registry=self.registry,
         )
+        self.runtimes = Gauge(
+            "gpu_operator_node_runtimes",
+            "Nodes by what their toolkit publishes of the runtime, and how it differs from what was written",
+            ["phase", "drift"],
+            registry=self.registry,
+        )
         self.status.set(NO_POLICY)
+
+    def note_runtimes(self, counts: Mapping[tuple[str, str], int]) -> None:
+        """Nodes by phase and drift; a pair that no node has any more goes."""
+        self.runtimes.clear()
+        for (phase, drift), nodes in counts.items():
+            self.runtimes.labels(phase=phase, drift=drift).set(nodes)
 
     def note_rollout(self, counts: Mapping[str, int]) -> None:
         """Nodes by state: verified, changing, failed, outdated, held."""

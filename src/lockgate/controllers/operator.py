@@ -14,6 +14,7 @@ from lockgate.controllers.world import World, make_world
 from lockgate.kube.api import Api
 from lockgate.kube.controller import Controller
 from lockgate.kube.leader import Election
+from lockgate.model.node_state import NodeStanding
 from lockgate.model.objects import ClusterPolicy, DaemonSet, Node
 
 log = logging.getLogger(__name__)
@@ -32,7 +33,12 @@ class Operator:
         self._api = api
         self._metrics = Metrics()
         self.world: World = make_world(
-            settings, api, on_policy=self._on_policy, on_node=self._on_node, on_daemonset=self._on_daemonset
+            settings,
+            api,
+            on_policy=self._on_policy,
+            on_node=self._on_node,
+            on_daemonset=self._on_daemonset,
+            on_standing=self._on_standing,
         )
         self._policies: Controller[str] = Controller(
             "ClusterPolicy",
@@ -113,6 +119,12 @@ class Operator:
 
     def _on_daemonset(self, before: DaemonSet | None, after: DaemonSet | None) -> None:
         if self._leading:
+            self._enqueue_policies()
+
+    def _on_standing(self, before: NodeStanding | None, after: NodeStanding | None) -> None:
+        """Most changes of a state are about devices and driver."""
+        runtimes = [state.status.runtime if state else None for state in (before, after)]
+        if self._leading and runtimes[0] != runtimes[1]:
             self._enqueue_policies()
 
     def _enqueue_policies(self) -> None:

@@ -11,7 +11,7 @@ from lockgate.kube.errors import NotFound
 from lockgate.kube.resources import CLUSTERPOLICIES
 from lockgate.model.objects import ClusterPolicy, Condition, ObjectReference
 from lockgate.model.policy.unknown import INSTEAD, pruned_fields
-from lockgate.operands import policy_state
+from lockgate.operands import policy_state, runtimes
 from lockgate.operands.policy_state import PolicyState
 
 log = logging.getLogger(__name__)
@@ -82,8 +82,9 @@ def reference(policy: ClusterPolicy) -> ObjectReference:
 
 
 def _reasons(state: PolicyState) -> set[str]:
-    pair = (policy_state.READY, policy_state.ERROR)
-    return {c.reason for c in state.conditions if c.status != "True" and c.type not in pair}
+    """Why it is not ready; drift of the runtimes has Events of its own."""
+    others = (policy_state.READY, policy_state.ERROR, runtimes.IN_STEP)
+    return {c.reason for c in state.conditions if c.status != "True" and c.type not in others}
 
 
 def _is_on_its_way(state: PolicyState) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from lockgate.controllers.world import World
 from lockgate.kube.errors import NotFound
-from lockgate.kube.resources import CONTROLLERREVISIONS, GPUNODESTATES, PODS
-from lockgate.model.node_state import GPUNodeState
+from lockgate.kube.resources import CONTROLLERREVISIONS, NODE_STANDINGS, PODS
+from lockgate.model.node_state import NodeStanding
 from lockgate.model.objects import DaemonSet, Node, Pod
 from lockgate.model.pod_state import node_of
 from lockgate.model.policy import PolicySpec
@@ -45,9 +45,9 @@ async def look(world: World, daemonset: DaemonSet, spec: PolicySpec, revision: s
     ]
 
 
-async def _states(world: World) -> dict[str, GPUNodeState]:
+async def _states(world: World) -> dict[str, NodeStanding]:
     try:
-        return {state.name: state for state in await world.api.list(GPUNODESTATES)}
+        return {state.name: state for state in await world.api.list(NODE_STANDINGS)}
     except NotFound:
         return {}  # the definition is not installed: no toolkit can say anything
 

@@ -9,7 +9,8 @@ from lockgate.controllers.settings import MANAGER, Settings
 from lockgate.kube.api import Api
 from lockgate.kube.events import Recorder
 from lockgate.kube.informer import Informer
-from lockgate.kube.resources import CLUSTERPOLICIES, DAEMONSETS, NODES
+from lockgate.kube.resources import CLUSTERPOLICIES, DAEMONSETS, NODE_STANDINGS, NODES
+from lockgate.model.node_state import NodeStanding
 from lockgate.model.objects import ClusterPolicy, DaemonSet, Node
 from lockgate.operands.labels import is_gpu_node
 from lockgate.operands.policy_state import active
@@ -27,15 +28,19 @@ class World:
     policies: Informer[ClusterPolicy]
     nodes: Informer[Node]
     daemonsets: Informer[DaemonSet]
+    standings: Informer[NodeStanding]
 
     async def follow(self) -> None:
         """Keep the copies current until cancelled."""
         async with asyncio.TaskGroup() as group:
-            for informer in (self.policies, self.nodes, self.daemonsets):
+            for informer in (self.policies, self.nodes, self.daemonsets, self.standings):
                 group.create_task(informer.run(), name=f"follow {informer.resource.plural}")
 
     async def synced(self) -> None:
-        """Wait for the first list of everything: before it, absence means nothing."""
+        """Wait for the first list of everything: before it, absence means nothing.
+
+        But for what the agents publish: it may not be installed, and nothing is removed for want of it.
+        """
         for informer in (self.policies, self.nodes, self.daemonsets):
             await informer.synced.wait()
 
@@ -54,7 +59,9 @@ def is_gpu(node: Node) -> bool:
     return is_gpu_node(node.metadata.labels)
 
 
-def make_world(settings: Settings, api: Api, *, on_policy: Change, on_node: Change, on_daemonset: Change) -> World:
+def make_world(
+    settings: Settings, api: Api, *, on_policy: Change, on_node: Change, on_daemonset: Change, on_standing: Change
+) -> World:
     """The copies, wired to their listeners; nothing is asked before `follow`."""
     return World(
         settings=settings,
@@ -63,4 +70,5 @@ def make_world(settings: Settings, api: Api, *, on_policy: Change, on_node: Chan
         policies=Informer(api, CLUSTERPOLICIES, on_change=on_policy),
         nodes=Informer(api, NODES, on_change=on_node),
         daemonsets=Informer(api, DAEMONSETS, namespace=settings.namespace, on_change=on_daemonset),
+        standings=Informer(api, NODE_STANDINGS, on_change=on_standing),
     )

@@ -5,7 +5,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from lockgate.model import claims, names, queues
 from lockgate.model import objects as model
-from lockgate.model.node_state import GPUNodeState
+from lockgate.model.node_state import GPUNodeState, NodeStanding
 
 T = TypeVar("T", bound=model.Resource, covariant=True)
 
@@ -77,6 +77,8 @@ KAI_PODGROUPS: Final = Resource("scheduling.run.ai", "v2alpha2", "podgroups", "P
 NODECLAIMS: Final = Resource("karpenter.sh", "v1", "nodeclaims", "NodeClaim", False, queues.NodeClaim)
 NODEFEATURES: Final = Resource("nfd.k8s-sigs.io", "v1alpha1", "nodefeatures", "NodeFeature", True, model.Resource)
 GPUNODESTATES: Final = Resource(names.LOCKGATE_GROUP, "v1alpha1", "gpunodestates", "GPUNodeState", False, GPUNodeState)
+# The same objects without the texts of files, for whoever follows those of a whole fleet; not a kind of its own.
+NODE_STANDINGS: Final = Resource(names.LOCKGATE_GROUP, "v1alpha1", "gpunodestates", "GPUNodeState", False, NodeStanding)
 
 ALL: Final[tuple[Resource[Any], ...]] = (
     NODES,

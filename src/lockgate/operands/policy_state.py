@@ -1,7 +1,7 @@
 """What is written to a policy's status: which policy counts, its state, and NVIDIA's pair of conditions over ours."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from lockgate.model.objects import ClusterPolicy, Condition
@@ -57,6 +57,11 @@ def judged(operands: Sequence[tuple[str, Condition]]) -> PolicyState:
     states = " ".join(dict.fromkeys(state for state, _ in missing))
     text = f"ClusterPolicy is not ready; states not ready: [{states}]: {missing[0][0]}: {missing[0][1].message}"
     return _failed("notReady", reason, text, conditions)
+
+
+def with_note(state: PolicyState, condition: Condition) -> PolicyState:
+    """The state with one more condition, which does not decide whether the policy is ready."""
+    return replace(state, conditions=(*state.conditions, condition))
 
 
 def _ready() -> tuple[Condition, Condition]:

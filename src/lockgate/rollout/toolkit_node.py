@@ -12,7 +12,7 @@ from typing import Final
 
 from lockgate.kit.quantity import parse_quantity
 from lockgate.model import names
-from lockgate.model.node_state import GPUNodeState, RuntimeState, ValidationState
+from lockgate.model.node_state import NodeStanding, RuntimeStanding, ValidationState
 from lockgate.model.objects import ContainerStatus, DaemonSet, Node, Pod
 from lockgate.model.pod_state import is_failing, is_ready, trouble
 from lockgate.rollout.values import NodeView, Outcome, Place, Ref, Verdict
@@ -39,7 +39,7 @@ class Wanted:
 
 
 def view(
-    node: Node, toolkits: Iterable[Pod], validators: Iterable[Pod], state: GPUNodeState | None, wanted: Wanted
+    node: Node, toolkits: Iterable[Pod], validators: Iterable[Pod], state: NodeStanding | None, wanted: Wanted
 ) -> NodeView:
     """The node as it is. `toolkits` and `validators` are its pods of either DaemonSet, those that leave included."""
     toolkits, validators = tuple(toolkits), tuple(validators)
@@ -100,7 +100,7 @@ def _started(status: ContainerStatus) -> dt.datetime | None:
     return state.terminated.started_at if state.terminated else None
 
 
-def _toolkit(node: Node, pod: Pod | None, runtime: RuntimeState | None, wanted: Wanted) -> Verdict:
+def _toolkit(node: Node, pod: Pod | None, runtime: RuntimeStanding | None, wanted: Wanted) -> Verdict:
     if not _is_reachable(node):
         return _verdict("waiting", "the node is not Ready")
     if pod is None:
