@@ -5,11 +5,12 @@ from typing import Any
 
 import msgspec
 
+from lockgate.diagnosis.beneath import beneath
+from lockgate.diagnosis.ground import Ground, is_shared, nodes_of
 from lockgate.diagnosis.operand_names import short_name
-from lockgate.diagnosis.order import in_order
+from lockgate.diagnosis.order import Said, explaining, in_order
 from lockgate.diagnosis.rule import Failed, Outcome, Passed, Rule, Skipped
 from lockgate.diagnosis.scope import scope
-from lockgate.diagnosis.seen import MOST_NODES
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.subject import Facts, Subject
 from lockgate.diagnosis.target import CLUSTER, WIDE, Target
@@ -17,17 +18,13 @@ from lockgate.diagnosis.verdict import conclude
 from lockgate.model.facts import Missing, Snapshot
 from lockgate.model.finding import Diagnosis, Finding, NotChecked, RuledOut, TargetRef
 
-# Objects of which many may have the same fault at once.
-_MANY = ("pod", "node", "daemonset")
-
 
 class Answers(msgspec.Struct, frozen=True, kw_only=True):
     """What the rules said about one subject."""
 
-    findings: tuple[Finding, ...]
+    said: tuple[Said, ...]
     ruled_out: tuple[RuledOut, ...]
     not_checked: tuple[NotChecked, ...]
-    reach: dict[str, int]
 
 
 def diagnose(snapshot: Snapshot, target: Target, rules: Iterable[Rule]) -> Diagnosis:
@@ -38,10 +35,11 @@ def diagnose(snapshot: Snapshot, target: Target, rules: Iterable[Rule]) -> Diagn
     """
     rules = tuple(rules)
     found = scope(snapshot, target)
-    about, shared = found.about, dict[str, Any]()
-    answers = [ask(snapshot, subject, rules, shared, _called(target, subject)) for subject in about]
-    reach = {f: n for a in answers for f, n in a.reach.items()}
-    findings = in_order(_merged(answers), rules, reach)
+    asked = _Asked(snapshot, target, rules)
+    answers = [asked.about(subject) for subject in found.about]
+    own = [s for a in answers for s in a.said]
+    below = [s for each in beneath(snapshot, found, own) for s in asked.about(each).said]
+    findings = in_order([*own, *explaining(own, below, rules)], rules)
     not_checked = (*_distinct(n for a in answers for n in a.not_checked), *_unseen(found.unseen))
     verdict, headline = conclude(found, findings, not_checked)
     return Diagnosis(
@@ -56,28 +54,49 @@ def diagnose(snapshot: Snapshot, target: Target, rules: Iterable[Rule]) -> Diagn
     )
 
 
-def ask(
-    snapshot: Snapshot,
-    subject: Subject,
-    rules: Iterable[Rule],
-    shared: dict[str, Any] | None = None,
-    affected: tuple[str, ...] = (),
-) -> Answers:
-    """Every rule's word about one subject, which its findings call `affected`.
+class _Asked:
+    """The rules, asked about one subject after the other; what is the same for all of them is derived once."""
 
-    Fallback rules come last, and only if nothing else failed.
-    """
-    facts = Facts(snapshot, subject, shared)
-    asked = [r for r in rules if applies(r, subject)]
-    outcomes = [(r, outcome(r, facts)) for r in asked if not r.fallback]
-    if not any(isinstance(o, Failed) for _, o in outcomes):
-        outcomes += [(r, outcome(r, facts)) for r in asked if r.fallback]
-    return Answers(
-        findings=tuple(_finding(r, o, affected) for r, o in outcomes if isinstance(o, Failed)),
-        ruled_out=tuple(RuledOut(r.id, o.reason) for r, o in outcomes if isinstance(o, Passed)),
-        not_checked=tuple(NotChecked(r.id, o.reason, o.how, o.decides) for r, o in outcomes if isinstance(o, Skipped)),
-        reach={r.id: o.reach for r, o in outcomes if isinstance(o, Failed)},
-    )
+    def __init__(self, snapshot: Snapshot, target: Target, rules: tuple[Rule, ...]) -> None:
+        self._snapshot, self._target, self._rules = snapshot, target, rules
+        self._shared: dict[str, Any] = {}
+        self._count = 0
+
+    def about(self, subject: Subject) -> Answers:
+        """Every rule's word about a subject. Fallback rules come last, and only if nothing else failed."""
+        facts = Facts(self._snapshot, subject, self._shared)
+        asked = [r for r in self._rules if applies(r, subject)]
+        outcomes = [(r, outcome(r, facts)) for r in asked if not r.fallback]
+        if not any(isinstance(o, Failed) for _, o in outcomes):
+            outcomes += [(r, outcome(r, facts)) for r in asked if r.fallback]
+        return Answers(
+            said=self._said([(r, o) for r, o in outcomes if isinstance(o, Failed)], subject, facts),
+            ruled_out=tuple(RuledOut(r.id, o.reason) for r, o in outcomes if isinstance(o, Passed)),
+            not_checked=tuple(
+                NotChecked(r.id, o.reason, o.how, o.decides) for r, o in outcomes if isinstance(o, Skipped)
+            ),
+        )
+
+    def _said(self, failed: list[tuple[Rule, Failed]], subject: Subject, facts: Facts) -> tuple[Said, ...]:
+        self._count += 1
+        if not failed:
+            return ()
+        affected, ground = _called(self._target, subject), _ground(self._count, subject, facts)
+        return tuple(Said(_finding(r, o, affected), _own(ground, o.about), o.reach) for r, o in failed)
+
+
+def _ground(number: int, subject: Subject, facts: Facts) -> Ground:
+    """Where a subject stands; `own` as long as it is nobody's but the person's who asks."""
+    gate = facts.get("gate_one") if subject.stage is Stage.SCHEDULING else None
+    nodes = nodes_of(subject, None if isinstance(gate, Missing) else gate)
+    known = facts.get("operands")
+    operand = "" if subject.pod is None or isinstance(known, Missing) else known.name_of(subject.pod)
+    theirs = subject.node is None and subject.operand is None and subject.stage is not Stage.CLUSTER and not operand
+    return Ground(subject=number, nodes=nodes, operand=operand, own=theirs)
+
+
+def _own(ground: Ground, about: str) -> Ground:
+    return msgspec.structs.replace(ground, own=False) if ground.own and is_shared(about) else ground
 
 
 def applies(rule: Rule, subject: Subject) -> bool:
@@ -120,30 +139,6 @@ def _called(target: Target, subject: Subject) -> tuple[str, ...]:
     if target.kind in WIDE:
         return (f"{named.namespace}/{named.name}", *subject.alike)
     return (subject.pod.name,) if subject.pod and subject.workload else ()
-
-
-def _merged(answers: list[Answers]) -> list[Finding]:
-    """One finding a cause: the same rule about the same object, or about each of several pods, is said once."""
-    by_cause: dict[tuple[str, ...], Finding] = {}
-    for finding in (f for a in answers for f in a.findings):
-        key = _cause(finding)
-        earlier = by_cause.get(key)
-        by_cause[key] = finding if earlier is None else _joined(earlier, finding)
-    return list(by_cause.values())
-
-
-def _cause(finding: Finding) -> tuple[str, ...]:
-    """What makes two findings the same; nodes with the same fault are told together, whatever their names."""
-    kind = finding.about.partition("/")[0].replace("nodes", "node")
-    return (finding.id, kind, *finding.codes) if kind in _MANY else (finding.id, finding.about)
-
-
-def _joined(earlier: Finding, later: Finding) -> Finding:
-    affects = tuple(dict.fromkeys((*earlier.affects, *later.affects)))
-    room = later.about != earlier.about and earlier.about.startswith("node/") and len(affects) <= MOST_NODES
-    evidence = (*earlier.evidence, *later.evidence) if room else earlier.evidence
-    worse = later if later.severity.rank > earlier.severity.rank else earlier
-    return msgspec.structs.replace(worse, affects=affects, evidence=tuple(dict.fromkeys(evidence)))
 
 
 def _unseen(count: int) -> tuple[NotChecked, ...]:

@@ -1,6 +1,32 @@
-"""What follows when a node's containers with GPUs cannot be made: the operands wait, and the plugin's GPUs go."""
+"""What follows when something of a node's GPU stack is broken, stage by stage; for `mutes`.
+
+The stack starts in an order: driver, container toolkit, validator and device plugin. What comes later waits or fails.
+"""
 
 from typing import Final
 
 BROKEN_NODE: Final = ("operands/init-waits", "operands/plugin-gone", "operator/policy-not-ready")
-"""Rules that fail in the wake of a fault of the node's injection or driver; for `mutes`."""
+"""Rules that fail in the wake of a fault of the node's injection or driver."""
+
+AFTER_PLUGIN: Final = (
+    *BROKEN_NODE,
+    "operands/plugin-idle",
+    "operands/resources-not-seen",
+    "operands/validation-refused",
+)
+"""Rules that fail when the device plugin cannot do its work."""
+
+AFTER_TOOLKIT: Final = (*AFTER_PLUGIN, "operands/nvidia-smi-not-injected", "operands/cuda-not-injected")
+"""Rules that fail when containers on the node get no driver files."""
+
+AFTER_DRIVER: Final = (
+    *AFTER_TOOLKIT,
+    "driver/not-answering",
+    "driver/module-not-loaded",
+    "operands/dev-char-links",
+    "operands/fabric",
+    "operands/dcgm-without-driver",
+    "operands/plugin-not-targeted",
+    "operands/left-out",
+)
+"""Rules that fail when the node's driver does not work."""

@@ -23,6 +23,15 @@ APPS: Final[dict[str, str]] = {
     "mps-control-daemon": "nvidia-device-plugin-mps-control-daemon",
     "discovery": "lockgate-discovery",
 }
+# Pods that the validator makes for one step, owned by the policy: their `app` label -> their short name.
+VALIDATIONS: Final = {
+    "nvidia-cuda-validator": "cuda-validator",
+    "nvidia-device-plugin-validator": "plugin-validator",
+}
+# What must be well before a pod can have a GPU; the others describe and measure.
+PATH: Final = ("driver", "container-toolkit", "operator-validator", "cuda-validator", "device-plugin")
+# Drivers that a NVIDIADriver object asks for, and those for one kernel, are told by their component or their name.
+_DRIVERS: Final = ("nvidia-driver", "nvidia-vgpu-host-manager")
 _ALIASES: Final = {
     "toolkit": "container-toolkit",
     "plugin": "device-plugin",
@@ -41,12 +50,20 @@ _SHORT: Final = {app: short for short, app in APPS.items()}
 def short_name(found: DaemonSet | Pod) -> str:
     """The operand that a DaemonSet or one of its pods belongs to; "" for anything else."""
     labels = found.metadata.labels
-    app = labels.get("app") or labels.get("app.kubernetes.io/component", "")
+    component = labels.get("app.kubernetes.io/component", "")
+    app = labels.get("app") or component
     if app in _SHORT or found.name in _SHORT:
         return _SHORT.get(app) or _SHORT[found.name]
+    if component in _DRIVERS or app.startswith(APPS["driver"]):
+        return "driver"
     if any(owner.kind in _OWNERS for owner in found.metadata.owner_references):
         return found.name.removeprefix("nvidia-").removesuffix("-daemonset")
     return ""
+
+
+def validation(pod: Pod) -> str:
+    """The step that the validator made a pod for, "" for any other pod."""
+    return VALIDATIONS.get(pod.metadata.labels.get("app", ""), "")
 
 
 def matching(asked: str, daemon_sets: DaemonSets) -> DaemonSets:

@@ -1,54 +1,150 @@
 """Root causes first, each followed by what follows from it, as the rules declare with `mutes`; always in one order."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
+from lockgate.diagnosis.ground import Ground
+from lockgate.diagnosis.merge import cause, joined
 from lockgate.diagnosis.rule import Rule
 from lockgate.model.finding import Finding, Severity
 
+_Key = tuple[tuple[str, ...], ...]  # the causes from the root down to this one
+_Mutes = Mapping[str, tuple[str, ...]]
 
-def in_order(
-    findings: Sequence[Finding], rules: Iterable[Rule], reach: Mapping[str, int] | None = None
-) -> tuple[Finding, ...]:
-    """Sort by severity, reach (nodes explained, by rule) and id, and put each muted finding under what mutes it."""
+
+class Said(msgspec.Struct, frozen=True):
+    """A finding, where it was made, and how many nodes it explains there."""
+
+    finding: Finding
+    ground: Ground
+    reach: int = 1
+
+
+def in_order(said: Sequence[Said], rules: Iterable[Rule]) -> tuple[Finding, ...]:
+    """Put each muted finding under what explains it, say the same cause once, and sort by severity, reach and id."""
     mutes = {r.id: r.mutes for r in rules}
-    ranked = sorted(findings, key=lambda f: _rank(f, (reach or {}).get(f.id, 1)))
-    parents = {f.id: _parent(f.id, ranked, mutes) for f in ranked}
-    ordered: list[Finding] = []
-    for finding in sorted(ranked, key=lambda f: bool(parents[f.id])):
-        if finding not in ordered:  # left over only where rules mute each other in a circle
-            parents[finding.id] = ""
-            _place(finding, ranked, parents, ordered)
+    ranked = sorted(said, key=_rank)
+    merged = _merged(ranked, _parents(ranked, mutes))
+    below: dict[_Key, list[_Key]] = defaultdict(list)
+    for key in merged:
+        below[key[:-1]].append(key)
+    worst = {key: _worst(key, merged, below) for key in merged}
+    for keys in below.values():
+        keys.sort(key=lambda k: (-worst[k].rank, *_rank(merged[k])[1:]))
     return tuple(
-        msgspec.structs.replace(f, follows=parents[f.id], severity=_worst(f, ordered, parents)) for f in ordered
+        msgspec.structs.replace(merged[key].finding, follows=key[-2][0] if len(key) > 1 else "", severity=worst[key])
+        for key in _downwards((), below)
     )
 
 
-def _worst(finding: Finding, among: Sequence[Finding], parents: Mapping[str, str]) -> Severity:
+def explaining(found: Sequence[Said], beneath: Sequence[Said], rules: Iterable[Rule]) -> list[Said]:
+    """What of `beneath` explains something that was found, be it through others of it."""
+    mutes = {r.id: r.mutes for r in rules}
+    kept: list[Said] = []
+    explained, left = list(found), list(beneath)
+    while explained:
+        new = [b for b in left if any(_explains(b, e, mutes) for e in explained)]
+        left = [b for b in left if b not in new]
+        kept += new
+        explained = new
+    return kept
+
+
+def _explains(cause: Said, effect: Said, mutes: _Mutes) -> bool:
+    return effect.finding.id in mutes.get(cause.finding.id, ()) and cause.ground.explains(effect.ground)
+
+
+def _rank(said: Said) -> tuple[int, int, str, str]:
+    return -said.finding.severity.rank, -said.reach, said.finding.id, said.finding.about
+
+
+class _Places:
+    """Findings by rule and node, so that a cluster of thousands of nodes is not compared with itself."""
+
+    def __init__(self, ranked: Sequence[Said]) -> None:
+        self._at: dict[tuple[str, str | None], list[int]] = defaultdict(list)
+        self._all: dict[str, list[int]] = defaultdict(list)
+        for place, said in enumerate(ranked):
+            self._all[said.finding.id].append(place)
+            for node in (None,) if said.ground.nodes is None else sorted(said.ground.nodes):
+                self._at[said.finding.id, node].append(place)
+
+    def near(self, rule: str, ground: Ground) -> list[int]:
+        """The findings of a rule that are not made on other nodes, best first."""
+        if ground.nodes is None:
+            return self._all[rule]
+        return sorted({i for node in (None, *ground.nodes) for i in self._at.get((rule, node), ())})
+
+
+def _parents(ranked: Sequence[Said], mutes: _Mutes) -> list[int | None]:
+    """For each finding the one that explains it: the innermost of those that mute it, so that chains stay chains."""
+    places = _Places(ranked)
+    ids = dict.fromkeys(s.finding.id for s in ranked)
+    muted_by = {id: [other for other in ids if other != id and id in mutes.get(other, ())] for id in ids}
+    parents: list[int | None] = [
+        _innermost([i for by in muted_by[s.finding.id] for i in _muting(s, by, places, ranked)], ranked, mutes)
+        for s in ranked
+    ]
+    for place in range(len(ranked)):  # a circle is opened at its best ranked member
+        if place in _upwards(place, parents):
+            parents[place] = None
+    return parents
+
+
+def _muting(said: Said, rule: str, places: _Places, ranked: Sequence[Said]) -> Iterator[int]:
+    """Of the findings of one rule the best that explains this one; the others would say the same."""
+    return iter([i for i in places.near(rule, said.ground) if ranked[i].ground.explains(said.ground)][:1])
+
+
+def _innermost(muting: list[int], ranked: Sequence[Said], mutes: _Mutes) -> int | None:
+    ids = {ranked[i].finding.id for i in muting}
+    inner = [i for i in muting if not ids.intersection(mutes.get(ranked[i].finding.id, ()))]
+    return min(inner or muting, default=None)
+
+
+def _upwards(place: int, parents: Sequence[int | None]) -> list[int]:
+    """The findings above one, nearest first; those of a circle once."""
+    above: list[int] = []
+    at = parents[place]
+    while at is not None and at not in above:
+        above.append(at)
+        at = parents[at]
+    return above
+
+
+def _merged(ranked: Sequence[Said], parents: Sequence[int | None]) -> dict[_Key, Said]:
+    """What was said of each cause as one, by its place below the causes that explain it."""
+    same: dict[_Key, list[Said]] = defaultdict(list)
+    for place, said in enumerate(ranked):
+        above = reversed(_upwards(place, parents))
+        same[(*(cause(ranked[i].finding) for i in above), cause(said.finding))].append(said)
+    return {key: _one(sorted(each, key=lambda s: s.ground.subject)) for key, each in same.items()}
+
+
+def _one(same: Sequence[Said]) -> Said:
+    return Said(joined([s.finding for s in same]), same[0].ground, _reach(same))
+
+
+def _reach(same: Iterable[Said]) -> int:
+    """How many nodes are explained together: what was said of the same nodes counts once."""
+    seen: set[str | None] = set()
+    total = 0
+    for said in same:
+        nodes: frozenset[str | None] = said.ground.nodes or frozenset((None,))
+        total = total + said.reach if seen.isdisjoint(nodes) else max(total, said.reach)
+        seen |= nodes
+    return total
+
+
+def _worst(key: _Key, merged: Mapping[_Key, Said], below: Mapping[_Key, list[_Key]]) -> Severity:
     """A cause is at least as bad as what follows from it."""
-    below = [_worst(f, among, parents) for f in among if parents[f.id] == finding.id]
-    return max((finding.severity, *below), key=lambda s: s.rank)
+    own = merged[key].finding.severity
+    return max((own, *(_worst(k, merged, below) for k in below.get(key, ()))), key=lambda s: s.rank)
 
 
-def _rank(finding: Finding, reach: int) -> tuple[int, int, str, str]:
-    return -finding.severity.rank, -reach, finding.id, finding.about
-
-
-def _parent(id: str, ranked: Sequence[Finding], mutes: dict[str, tuple[str, ...]]) -> str:
-    """The finding that explains this one: the innermost of those that mute it, so that chains stay chains."""
-    muting = [f.id for f in ranked if f.id != id and id in mutes.get(f.id, ())]
-    innermost = [m for m in muting if not _mutes_another(m, muting, mutes)]
-    return next(iter(innermost or muting), "")
-
-
-def _mutes_another(id: str, among: Sequence[str], mutes: dict[str, tuple[str, ...]]) -> bool:
-    return any(other in mutes.get(id, ()) for other in among)
-
-
-def _place(finding: Finding, ranked: Sequence[Finding], parents: dict[str, str], ordered: list[Finding]) -> None:
-    if finding in ordered:
-        return
-    ordered.append(finding)
-    for follower in (f for f in ranked if parents[f.id] == finding.id):
-        _place(follower, ranked, parents, ordered)
+def _downwards(key: _Key, below: Mapping[_Key, list[_Key]]) -> Iterator[_Key]:
+    for child in below.get(key, ()):
+        yield child
+        yield from _downwards(child, below)

@@ -70,11 +70,11 @@ def _node_scope(snapshot: Snapshot, target: Target) -> Scope:
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
         raise TargetMissingError(f"{target.text} is not there{hint}", near)
     here = operands(snapshot.pods, snapshot.namespace_pods, snapshot.daemon_sets).on(node.name)
-    sick = _sick(p.pod for p in here)
-    return Scope(target, (*_nodes(snapshot, (node,)), *sick))
+    return Scope(target, (*nodes_as_subjects(snapshot, (node,)), *sick(p.pod for p in here)))
 
 
-def _nodes(snapshot: Snapshot, nodes: Iterable[Node]) -> tuple[Subject, ...]:
+def nodes_as_subjects(snapshot: Snapshot, nodes: Iterable[Node]) -> tuple[Subject, ...]:
+    """Each node with its probe."""
     by_node = None if isinstance(snapshot.pods, Missing) else pods_by_node(snapshot.pods)
     return tuple(_node(snapshot, node, by_node) for node in nodes)
 
@@ -111,7 +111,7 @@ def _operand_scope(snapshot: Snapshot, target: Target) -> Scope:
 
 def _operand(known: Operands, daemon_set: DaemonSet) -> tuple[Subject, ...]:
     own = Subject(stage=Stage.OPERAND, operand=daemon_set)
-    return own, *_sick(known.of(daemon_set))
+    return own, *sick(known.of(daemon_set))
 
 
 # --- a namespace
@@ -122,7 +122,7 @@ def _namespace_scope(snapshot: Snapshot, target: Target) -> Scope:
     pods = [p for p in snapshot.known_pods if p.namespace == target.name]
     if not pods:
         _check_namespace(snapshot, target)
-    kinds = _by_kind(_sick(pods))
+    kinds = _by_kind(sick(pods))
     asking = sum(bool(gpu_asked(p)) for p in pods)
     lacking = _lacking(snapshot, target.name)
     return Scope(
@@ -155,11 +155,11 @@ def _check_namespace(snapshot: Snapshot, target: Target) -> None:
 def _cluster_scope(snapshot: Snapshot, target: Target) -> Scope:
     nodes = _known_nodes(snapshot, target)
     known = operands(snapshot.pods, snapshot.namespace_pods, snapshot.daemon_sets)
-    gpu_nodes = _nodes(snapshot, (n for n in nodes if has_gpus(n)))
+    gpu_nodes = nodes_as_subjects(snapshot, (n for n in nodes if has_gpus(n)))
     own = {(p.pod.namespace, p.pod.name) for p in known.pods}
     asking = [p for p in snapshot.known_pods if gpu_asked(p) and (p.namespace, p.name) not in own]
     own_sick = tuple(s for ds in known.daemon_sets for s in _operand(known, ds))
-    kinds = _by_kind(_sick(asking))
+    kinds = _by_kind(sick(asking))
     about = (_whole(snapshot, nodes), *gpu_nodes, *own_sick, *kinds[:MOST_PODS], *_lacking(snapshot))
     return Scope(target, about, sum(1 + len(s.alike) for s in kinds[MOST_PODS:]))
 
@@ -169,7 +169,15 @@ def _whole(snapshot: Snapshot, nodes: Nodes) -> Subject:
     return Subject(stage=Stage.CLUSTER, pod=asking, gate=gate_one(asking, nodes, (), ()))
 
 
-def _sick(pods: Iterable[Pod]) -> tuple[Subject, ...]:
+def operator_as_subjects(snapshot: Snapshot, known: Operands) -> tuple[Subject, ...]:
+    """The cluster as a whole, and each operand's DaemonSet."""
+    nodes = () if isinstance(snapshot.nodes, Missing) else snapshot.nodes
+    sets = (Subject(stage=Stage.OPERAND, operand=ds) for ds in known.daemon_sets)
+    return _whole(snapshot, nodes), *sets
+
+
+def sick(pods: Iterable[Pod]) -> tuple[Subject, ...]:
+    """The pods that are not well, and are not being deleted."""
     about = (Subject(stage=stage_of(pod), pod=pod) for pod in pods)
     return tuple(s for s in about if not s.well and s.stage is not Stage.TERMINATING)
 

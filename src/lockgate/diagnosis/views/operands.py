@@ -4,7 +4,7 @@ from collections import defaultdict
 
 import msgspec
 
-from lockgate.diagnosis.operand_names import APPS, short_name
+from lockgate.diagnosis.operand_names import APPS, short_name, validation
 from lockgate.model.facts import DaemonSets, Missing, Pods
 from lockgate.model.objects import DaemonSet, Pod
 
@@ -23,6 +23,7 @@ class Operands:
 
     def __init__(self, daemon_sets: DaemonSets, pods: tuple[OperandPod, ...]) -> None:
         self.daemon_sets, self.pods = daemon_sets, pods
+        self._names = {(p.pod.namespace, p.pod.name): p.operand for p in pods}
         self._on: dict[str, list[OperandPod]] = defaultdict(list)
         for each in sorted(pods, key=lambda p: (_ORDER.get(p.operand, len(_ORDER)), p.pod.name)):
             self._on[each.pod.spec.node_name].append(each)
@@ -30,6 +31,10 @@ class Operands:
     def on(self, node: str) -> tuple[OperandPod, ...]:
         """The operand pods on a node."""
         return tuple(self._on.get(node, ()))
+
+    def name_of(self, pod: Pod) -> str:
+        """The operand that a pod belongs to, "" when it is none."""
+        return self._names.get((pod.namespace, pod.name), "")
 
     def of(self, daemon_set: DaemonSet) -> tuple[Pod, ...]:
         """The pods of one operand's DaemonSet."""
@@ -47,9 +52,9 @@ def operands(pods: Pods | Missing, namespace_pods: Pods | Missing, daemon_sets: 
 
 
 def _operand(pod: Pod, by_name: dict[tuple[str, str], str]) -> str:
-    """By its DaemonSet, else by its label; a pod that no DaemonSet owns is no operand."""
+    """By its DaemonSet, else by its label; a pod that no DaemonSet owns is none but for the validator's own."""
     owner = next((o.name for o in pod.metadata.owner_references if o.kind == "DaemonSet"), "")
-    return by_name.get((pod.namespace, owner), "") or (short_name(pod) if owner else "")
+    return by_name.get((pod.namespace, owner), "") or (short_name(pod) if owner else validation(pod))
 
 
 def _owns(daemon_set: DaemonSet, pod: Pod) -> bool:

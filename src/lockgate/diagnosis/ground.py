@@ -1,0 +1,69 @@
+"""Where a finding stands: one explains another only where they meet.
+
+Rules say which faults follow from which (`mutes`); whether this very one follows from that one is a question of place.
+A broken driver on one node does not explain a plugin that is gone on another, and the image of somebody's pod explains
+nothing about the operands. Operands explain each other only in the order in which they wait for each other.
+"""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from lockgate.diagnosis.subject import Subject
+from lockgate.diagnosis.views.gate_one import GateOne
+
+# Objects that many pods stand on: what is found there may explain what is found elsewhere.
+_SHARED = ("node", "nodes", "daemonset", "clusterpolicy", "nvidiadriver", "cluster", "configmap", "runtimeclass")
+# In which place an operand comes on the way to a device; nobody waits for those that are not named. The validator and
+# the plugin wait for each other: one validates the toolkit first, and the plugin last.
+_PLACE: Mapping[str, int] = {
+    "driver": 1,
+    "container-toolkit": 2,
+    "operator-validator": 3,
+    "cuda-validator": 3,
+    "mps-control-daemon": 3,
+    "mig-manager": 3,
+    "device-plugin": 3,
+}
+
+
+class Ground(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a finding was made: about which subject, on which nodes (None: anywhere), by which operand's pod.
+
+    `own` holds where it is about the subject's own pod or workload, which nothing else stands on.
+    """
+
+    subject: int
+    nodes: frozenset[str] | None = None
+    operand: str = ""
+    own: bool = False
+
+    def explains(self, other: "Ground") -> bool:
+        """Whether what is found here can be the cause of what is found there."""
+        if self.subject == other.subject:
+            return True
+        return not self.own and self._meets(other) and self._before(other)
+
+    def _meets(self, other: "Ground") -> bool:
+        return self.nodes is None or other.nodes is None or not self.nodes.isdisjoint(other.nodes)
+
+    def _before(self, other: "Ground") -> bool:
+        if not self.operand:
+            return True
+        place, later = _PLACE.get(self.operand, 0), _PLACE.get(other.operand, max(_PLACE.values()) + 1)
+        return bool(place) and (place < later or (place == later and self.operand != other.operand))
+
+
+def nodes_of(subject: Subject, gate: GateOne | None) -> frozenset[str] | None:
+    """The nodes that a subject stands on, or for a pod without a node those that it is nearest to; None: anywhere."""
+    if subject.node is not None:
+        return frozenset((subject.node.name,))
+    if subject.pod is not None and subject.pod.spec.node_name:
+        return frozenset((subject.pod.spec.node_name,))
+    nearest = frozenset(row.node for row in gate.nearest) if gate is not None and subject.pod is not None else None
+    return nearest or None
+
+
+def is_shared(about: str) -> bool:
+    """Whether a finding is about something that many pods stand on."""
+    return about.partition("/")[0] in _SHARED

@@ -1,0 +1,32 @@
+"""One finding a cause: the same fault of many nodes, or of many pods, is said once."""
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+import msgspec
+
+from lockgate.diagnosis.seen import MOST_NODES
+from lockgate.model.finding import Finding
+
+# Objects of which many may have the same fault at once.
+_MANY = ("pod", "node", "daemonset")
+
+
+def cause(finding: Finding) -> tuple[str, ...]:
+    """What makes two findings the same; nodes with the same fault are told together, whatever their names."""
+    kind = finding.about.partition("/")[0].replace("nodes", "node")
+    return (finding.id, kind, *finding.codes) if kind in _MANY else (finding.id, finding.about)
+
+
+def joined(same: Sequence[Finding]) -> Finding:
+    """All as one, worded as the worst of them, which affects what any of them affects."""
+    first = max(same, key=lambda f: f.severity.rank)
+    affects = dict.fromkeys(name for f in same for name in f.affects)
+    evidence = dict.fromkeys(e for f in _shown(first, same) for e in f.evidence)
+    return msgspec.structs.replace(first, affects=tuple(affects), evidence=tuple(evidence))
+
+
+def _shown(first: Finding, same: Sequence[Finding]) -> Iterable[Finding]:
+    """Those whose evidence is shown: the first, and of other nodes with the same fault as many as can be read."""
+    others = (f for f in same if f.about != first.about) if first.about.startswith("node/") else ()
+    return (first, *islice(others, MOST_NODES - 1))
