@@ -32,6 +32,7 @@ GPU_PRESENT: Final = "nvidia.com/gpu.present"
 DEPLOY_PREFIX: Final = "nvidia.com/gpu.deploy."
 DEPLOY_OPERANDS: Final = "nvidia.com/gpu.deploy.operands"
 WORKLOAD_CONFIG: Final = "nvidia.com/gpu.workload.config"
+MACHINE_WORKLOADS: Final = ("vm-passthrough", "vm-vgpu")
 PLUGIN_CONFIG: Final = "nvidia.com/device-plugin.config"
 UPGRADE_STATE: Final = "nvidia.com/gpu-driver-upgrade-state"
 UPGRADE_ENABLED: Final = "nvidia.com/gpu-driver-upgrade-enabled"

@@ -35,9 +35,10 @@ class GateOne(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def candidates(self) -> tuple[GateRow, ...]:
-        """The nodes that the pod itself selects; all of them when it selects none that has GPUs."""
+        """The nodes that the pod itself selects and that serve containers; all of them when there is none."""
         selected = tuple(row for row in self.rows if Obstacle.SELECTOR not in row.obstacles)
-        return selected or self.rows
+        serving = tuple(row for row in selected if not row.for_machines)
+        return serving or selected or self.rows
 
     @property
     def nearest(self) -> tuple[GateRow, ...]:
@@ -79,6 +80,11 @@ def is_gpu_node(node: Node) -> bool:
     if any(labels.get(label) == "true" for label in (*names.PCI_PRESENT, names.GPU_PRESENT)):
         return True
     return any(names.is_gpu_resource(name) for name in (*node.status.capacity, *node.status.allocatable))
+
+
+def is_for_machines(node: Node) -> bool:
+    """Whether the node's GPUs are meant for virtual machines: the operator then runs no device plugin there."""
+    return node.metadata.labels.get(names.WORKLOAD_CONFIG, "") in names.MACHINE_WORKLOADS
 
 
 def _may_be(pod: Pod, node: Node) -> bool:
@@ -132,6 +138,7 @@ def _row(
         shortages=short,
         holders=_holders(others, resource),
         others=_other_names(node, resource),
+        for_machines=is_for_machines(node),
     )
 
 

@@ -39,7 +39,8 @@ _PAUSES = {names.PAUSED_FOR_MIG: "G06", names.PAUSED_FOR_DRIVER: "G07"}
 def plugin_not_targeted(
     pod: Pod, gate_one: GateOne, plugin: Plugin, nodes: Nodes, stage: Stage
 ) -> Failed | Passed | None:
-    rows = [row for row in _without_devices(gate_one) if plugin.on(row.node).state is PluginState.NOT_TARGETED]
+    without = [row for row in _without_devices(gate_one) if not row.for_machines]
+    rows = [row for row in without if plugin.on(row.node).state is PluginState.NOT_TARGETED]
     if not rows:
         return Passed(_targeted(gate_one, plugin)) if plugin.daemon_sets and gate_one.rows else None
     failed = _failed(gate_one, rows, [plugin.on(row.node) for row in rows], {n.name: n for n in nodes})
