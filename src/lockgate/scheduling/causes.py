@@ -24,6 +24,7 @@ class Cause(enum.StrEnum):
     TOPOLOGY_SPREAD = "topology-spread"
     VOLUME = "volume"
     DEVICE_CLAIM = "device-claim"
+    GANG = "gang"
     GROUP_SIZE = "node-group-size"
     OTHER_PLUGIN = "other-plugin"
     NO_VICTIMS = "no-preemption-victims"
@@ -75,20 +76,35 @@ _EXACT: Mapping[str, Cause] = {
     "node(s) did not have enough free storage": Cause.VOLUME,
     "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)": Cause.VOLUME,
     "node(s) didn't match Pod's required features": Cause.OTHER_PLUGIN,
+    "node had resize preemption disabled": Cause.OTHER_PLUGIN,
+    "pod assigned to different node": Cause.OTHER_PLUGIN,
+    "waiting for minCount pods from a gang to appear in scheduling queue": Cause.GANG,
     "max node group size reached": Cause.GROUP_SIZE,
     "max cluster size reached": Cause.GROUP_SIZE,
     "max cluster cpu, memory limit reached": Cause.GROUP_SIZE,
     "in backoff after failed scale-up": Cause.GROUP_SIZE,
     "No preemption victims found for incoming pod": Cause.NO_VICTIMS,
+    "No preemption victims found for incoming preemptor": Cause.NO_VICTIMS,
     "Preemption is not helpful for scheduling": Cause.NOT_HELPFUL,
 }
 _CONTAINED: Mapping[str, Cause] = {
     "No victims found on node": Cause.NO_VICTIMS,
-    "PersistentVolumeClaim": Cause.VOLUME,
+    "PersistentVolume": Cause.VOLUME,
     "persistentvolumeclaim": Cause.VOLUME,
+    "StorageClass": Cause.VOLUME,
+    "CSI driver": Cause.VOLUME,
     "resourceclaim": Cause.DEVICE_CLAIM,
+    "ResourceClaim": Cause.DEVICE_CLAIM,
+    "resource claim": Cause.DEVICE_CLAIM,
     "cannot allocate all claims": Cause.DEVICE_CLAIM,
+    "allocating devices": Cause.DEVICE_CLAIM,
     "device class": Cause.DEVICE_CLAIM,
+    "pod group": Cause.GANG,
+    "minCount (": Cause.GANG,
+}
+_BEGINNING: Mapping[str, Cause] = {
+    "node(s) didn't satisfy plugin(s)": Cause.OTHER_PLUGIN,
+    "claim ": Cause.DEVICE_CLAIM,  # the structured allocator: `claim ns/name, request gpu: ...`
 }
 
 
@@ -110,4 +126,4 @@ def cause_of(text: str) -> Cause:
     contained = next((cause for words, cause in _CONTAINED.items() if words in text), None)
     if contained is not None:
         return contained
-    return Cause.OTHER_PLUGIN if text.startswith("node(s) didn't satisfy plugin(s)") else Cause.UNKNOWN
+    return next((cause for words, cause in _BEGINNING.items() if text.startswith(words)), Cause.UNKNOWN)
