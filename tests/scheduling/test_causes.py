@@ -20,9 +20,10 @@ _KNOWN = {
     "PersistentVolumeClaim had no name": Cause.VOLUME,
     "PersistentVolume had no name": Cause.VOLUME,
     'VolumeBindingMode not set for StorageClass "fast"': Cause.VOLUME,
-    "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod": (
-        Cause.VOLUME
-    ),
+    (
+        "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode "
+        "already in-use by another pod"
+    ): Cause.VOLUME,
     'persistentvolumeclaim "data" not found': Cause.VOLUME,
     "pod has unbound immediate PersistentVolumeClaims": Cause.VOLUME,
     # dynamicresources

@@ -97,6 +97,7 @@ _CONTAINED: Mapping[str, Cause] = {
     "ResourceClaim": Cause.DEVICE_CLAIM,
     "resource claim": Cause.DEVICE_CLAIM,
     "cannot allocate all claims": Cause.DEVICE_CLAIM,
+    "allocate devices": Cause.DEVICE_CLAIM,
     "allocating devices": Cause.DEVICE_CLAIM,
     "device class": Cause.DEVICE_CLAIM,
     "pod group": Cause.GANG,
