@@ -5,6 +5,7 @@ renamed over it. A symbolic link stays a link: the file that it points to is rep
 """
 
 import contextlib
+import errno
 import os
 import stat
 import tempfile
@@ -16,6 +17,7 @@ Checkpoint = Callable[[str], None]
 """Called with the name of each point at which a crash is possible; tests end the process in it."""
 
 PREFIX: Final = ".lockgate-"  # of temporary files: hidden, and matched by no `*.toml`, `*.json` or `*.yaml`
+_LINKS: Final = 40  # as many as Linux follows
 _LABEL: Final = "security.selinux"
 
 
@@ -29,7 +31,7 @@ def write_file(path: Path, content: bytes, *, mode: int = 0o644, checkpoint: Che
     `mode` counts only for a file that did not exist. Directories on the way are made. Raises OSError (disk full,
     read-only file system), with the old content still in place.
     """
-    target = Path(os.path.realpath(path))
+    target = behind_links(path)
     old = _stat(target)
     if old is not None and target.read_bytes() == content:
         return False
@@ -55,6 +57,19 @@ def write_file(path: Path, content: bytes, *, mode: int = 0o644, checkpoint: Che
     _sync_directory(target.parent)
     checkpoint(f"after writing {target.name}")
     return True
+
+
+def behind_links(path: Path) -> Path:
+    """The file that a link points to, the folders on the way left as they are named.
+
+    `/proc/1/root` is a door into another mount namespace whose text is `/`: resolved, it would lead back here. Raises
+    OSError where links go round.
+    """
+    for _ in range(_LINKS):
+        if not path.is_symlink():
+            return path
+        path = path.parent / path.readlink()
+    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
 
 
 def remove_file(path: Path, *, checkpoint: Checkpoint = onward) -> bool:
