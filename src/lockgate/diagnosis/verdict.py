@@ -8,6 +8,7 @@ from lockgate.diagnosis.subject import Subject
 from lockgate.diagnosis.target import WIDE, Target
 from lockgate.diagnosis.views.gate_one import gpu_asked
 from lockgate.model.finding import Finding, NotChecked, Severity, Verdict
+from lockgate.model.objects import Pod
 
 _WHERE = {
     Stage.NO_POD: "has no pod yet",
@@ -100,12 +101,19 @@ def _gpus(subject: Subject) -> str:
 def _state(about: Sequence[Subject]) -> str:
     first = about[0]
     if first.stage is Stage.RUNNING and first.well and first.pod is not None:
-        resource = gpu_asked(first.pod)
-        with_gpu = f" with its {resource}" if resource else " and asks for no GPU, so it has none"
-        return f"runs on {first.pod.spec.node_name or 'its node'}{with_gpu}"
+        return f"runs on {first.pod.spec.node_name or 'its node'}{_with(first.pod)}"
     if first.stage is Stage.NO_POD and first.workload is not None and not first.workload.spec.replicas:
         return "has no pod between its runs" if first.well else "has no pod"
     return _WHERE[first.stage]
+
+
+def _with(pod: Pod) -> str:
+    """What the pod has of GPUs, by what it asks for."""
+    resource = gpu_asked(pod)
+    if resource:
+        return f" with its {resource}"
+    claimed = ", ".join(c.name for c in pod.spec.resource_claims)
+    return f" with its claims ({claimed})" if claimed else " and asks for no GPU, so it has none"
 
 
 def _open(questions: Sequence[NotChecked]) -> str:

@@ -11,6 +11,9 @@ GPU_SHARED: Final = "nvidia.com/gpu.shared"
 GPU_PREFIX: Final = "nvidia.com/gpu"
 MIG_PREFIX: Final = "nvidia.com/mig-"
 
+# The driver of NVIDIA's GPUs for dynamic resource allocation (dra-driver-nvidia-gpu)
+CLAIMS_DRIVER: Final = "gpu.nvidia.com"
+
 # Groups
 NVIDIA_GROUP: Final = "nvidia.com"
 LOCKGATE_GROUP: Final = "lockgate.dev"

@@ -298,6 +298,13 @@ class ContainerStatus(Object, frozen=True):
     resources: ResourceRequirements | None = None
 
 
+class PodClaimStatus(Object, frozen=True):
+    """The claim that was made for an entry of `spec.resourceClaims`."""
+
+    name: str = ""
+    resource_claim_name: str = ""
+
+
 class PodStatus(Object, frozen=True):
     phase: str = ""
     reason: str = ""
@@ -307,6 +314,7 @@ class PodStatus(Object, frozen=True):
     conditions: tuple[Condition, ...] = ()
     container_statuses: tuple[ContainerStatus, ...] = ()
     init_container_statuses: tuple[ContainerStatus, ...] = ()
+    resource_claim_statuses: tuple[PodClaimStatus, ...] = ()
     allocated_resources: dict[str, str | int | float] | None = None
     resources: ResourceRequirements | None = None
 

@@ -6,6 +6,7 @@ A view's parameters name what it needs, like a rule's; it is Missing when one of
 from collections.abc import Callable
 from typing import Any
 
+from lockgate.diagnosis.views.claims import claims
 from lockgate.diagnosis.views.creation import creation
 from lockgate.diagnosis.views.devices import devices
 from lockgate.diagnosis.views.gate_one import gate_one
@@ -18,6 +19,7 @@ from lockgate.diagnosis.views.pod_events import pod_events, workload_events
 from lockgate.diagnosis.views.words import words
 
 VIEWS: dict[str, Callable[..., Any]] = {
+    "claims": claims,
     "creation": creation,
     "devices": devices,
     "gate_one": gate_one,

@@ -35,7 +35,8 @@ _VISIBLE = "NVIDIA_VISIBLE_DEVICES"
 )
 def no_gpu_asked(pod: Pod, logs: Logs | Missing) -> Failed | None:
     # Operands reach devices without asking for one, as DaemonSets that have to run beside every user.
-    if any(owner.kind == "DaemonSet" for owner in pod.metadata.owner_references):
+    # A claim is another way to ask for one.
+    if pod.spec.resource_claims or any(owner.kind == "DaemonSet" for owner in pod.metadata.owner_references):
         return None
     strong = [*_said(pod, logs), *_spec_hints(pod)]
     wants = [*strong, *_weak_hints(pod)]

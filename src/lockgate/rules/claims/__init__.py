@@ -1,0 +1,1 @@
+"""What dynamic resource allocation cannot give: claims, classes, devices of drivers."""
