@@ -11,6 +11,7 @@ from lockgate.diagnosis.operand_names import short_name
 from lockgate.diagnosis.probe import has_gpus
 from lockgate.diagnosis.target import CLUSTER, Target
 from lockgate.diagnosis.views.gate_two import GateTwo, NodeGate, gate_two
+from lockgate.diagnosis.waive import NO_WAIVERS, Waivers
 from lockgate.model import names
 from lockgate.model.facts import Missing, Snapshot
 from lockgate.model.finding import Diagnosis
@@ -82,12 +83,12 @@ class Survey(Part, frozen=True, kw_only=True):
     unknown: tuple[str, ...]
 
 
-def survey(snapshot: Snapshot) -> Survey:
+def survey(snapshot: Snapshot, waivers: Waivers = NO_WAIVERS) -> Survey:
     """Look at everything once; raises UnreadableError without nodes or pods."""
     if isinstance(snapshot.nodes, Missing):
         raise UnreadableError(f"nodes are not known: {snapshot.nodes.reason}")
     rows = overview(snapshot, By.NODE)
-    answer = diagnose(snapshot, Target(CLUSTER, ""), all_rules())
+    answer = diagnose(snapshot, Target(CLUSTER, ""), all_rules(), waivers)
     gates = gate_two(snapshot.nodes, snapshot.node_states, snapshot.node_files)
     states = {} if isinstance(snapshot.node_states, Missing) else {s.name: s for s in snapshot.node_states}
     gpu_nodes = sorted((n for n in snapshot.nodes if has_gpus(n)), key=lambda n: n.name)

@@ -15,6 +15,7 @@ from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.subject import Facts, Subject
 from lockgate.diagnosis.target import CLUSTER, WIDE, Target
 from lockgate.diagnosis.verdict import conclude
+from lockgate.diagnosis.waive import NO_WAIVERS, Waivers, said
 from lockgate.model.facts import Missing, Snapshot
 from lockgate.model.finding import Diagnosis, Finding, NotChecked, RuledOut, TargetRef
 
@@ -27,11 +28,11 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
     not_checked: tuple[NotChecked, ...]
 
 
-def diagnose(snapshot: Snapshot, target: Target, rules: Iterable[Rule]) -> Diagnosis:
+def diagnose(snapshot: Snapshot, target: Target, rules: Iterable[Rule], waivers: Waivers = NO_WAIVERS) -> Diagnosis:
     """Why the target does not run, or that nothing is wrong with it; for the cluster what is wrong, worst first.
 
     The same facts give the same answer, in the same order. Raises `target.TargetMissingError` when the target is not
-    among the facts; anything else that is lacking ends in `not_checked`.
+    among the facts; anything else that is lacking ends in `not_checked`. What is waived is told beside the verdict.
     """
     rules = tuple(rules)
     found = scope(snapshot, target)
@@ -39,17 +40,21 @@ def diagnose(snapshot: Snapshot, target: Target, rules: Iterable[Rule]) -> Diagn
     answers = [asked.about(subject) for subject in found.about]
     own = [s for a in answers for s in a.said]
     below = [s for each in beneath(snapshot, found, own) for s in asked.about(each).said]
-    findings = in_order([*own, *explaining(own, below, rules)], rules)
+    every = in_order([*own, *explaining(own, below, rules)], rules)
+    waivers = waivers.with_annotations(snapshot)
+    findings, waived = waivers.apart(every)
     not_checked = (*_distinct(n for a in answers for n in a.not_checked), *_unseen(found.unseen))
     verdict, headline = conclude(found, findings, not_checked)
     return Diagnosis(
         target=TargetRef(found.target.kind, found.target.name, found.target.namespace),
         verdict=verdict,
-        headline=headline,
+        headline=said(headline, waived),
         findings=findings,
         # What one node or pod rules out says nothing of the others.
-        ruled_out=() if target.kind == CLUSTER else _still_out(answers, findings),
+        ruled_out=() if target.kind == CLUSTER else _still_out(answers, every),
         not_checked=not_checked,
+        waived=waived,
+        void_waivers=waivers.expired(every),
         next=next((f.remedy for f in findings if f.remedy), ()),
     )
 

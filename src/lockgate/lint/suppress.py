@@ -13,6 +13,7 @@ from fnmatch import fnmatchcase
 from lockgate.lint.problems import Seen
 from lockgate.lint.rule import Mark
 from lockgate.lint.subject import Subject
+from lockgate.model.waiver import Waiver
 
 WITHOUT_REASON = "lint/ignored-without-reason"
 _COMMENT = re.compile(r"#\s*lockgate:\s*ignore\s+(?P<id>[a-z0-9/*-]+)(?:\s+--\s*(?P<reason>\S.*?))?\s*$")
@@ -20,10 +21,11 @@ _COMMENT = re.compile(r"#\s*lockgate:\s*ignore\s+(?P<id>[a-z0-9/*-]+)(?:\s+--\s*
 
 @dataclass(frozen=True, slots=True)
 class Ignore:
-    """One `--ignore`: ids and printed paths are compared as shell patterns."""
+    """One `--ignore`, or a waiver, which has a reason: ids and places are compared as shell patterns."""
 
     id: str
     paths: str = "*"
+    reason: str = ""
 
     @classmethod
     def parse(cls, text: str) -> "Ignore":
@@ -31,14 +33,25 @@ class Ignore:
         name, _, paths = text.partition("=")
         return cls(name.strip(), paths.strip() or "*")
 
+    @classmethod
+    def of(cls, waiver: Waiver) -> "Ignore":
+        """A waiver: a place is a printed path or a node."""
+        until = f", until {waiver.until}" if waiver.until else ""
+        return cls(waiver.id, waiver.where, f"{waiver.reason} ({waiver.source}{until})")
+
+    @property
+    def said(self) -> str:
+        """Why what it covers is not shown."""
+        return self.reason or f"--ignore {self.id}{'' if self.paths == '*' else '=' + self.paths}"
+
 
 def reason_for(subject: Subject, seen: Seen, ignores: Sequence[Ignore]) -> str | None:
     """Why a problem is not shown; None when it is."""
     rule, problem = seen
-    shown = [subject.show(mark.file) for mark in problem.marks] or [subject.name]
+    shown = [*(subject.show(mark.file) for mark in problem.marks), subject.name, f"node/{subject.name}"]
     for ignore in ignores:
         if fnmatchcase(rule.id, ignore.id) and any(fnmatchcase(path, ignore.paths) for path in shown):
-            return f"--ignore {ignore.id}{'' if ignore.paths == '*' else '=' + ignore.paths}"
+            return ignore.said
     return next((reason for mark in problem.marks if (reason := _in_file(subject, mark, rule.id))), None)
 
 

@@ -107,6 +107,23 @@ class NotChecked(Value, frozen=True, omit_defaults=False):
     decides: bool = True
 
 
+class Waived(Value, frozen=True, omit_defaults=False):
+    """A finding that is there and that somebody has waived: why, until which day (None: for ever), and where."""
+
+    finding: Finding
+    reason: str
+    until: dt.date | None = None
+    source: str = ""
+
+
+class VoidWaiver(Value, frozen=True, omit_defaults=False):
+    """A waiver without effect, as it was written: what is wrong with it (it expired, it has no reason), and where."""
+
+    text: str
+    problem: str
+    source: str = ""
+
+
 class Tool(Value, frozen=True, omit_defaults=False):
     name: str = "lockgate"
     version: str = ""
@@ -135,6 +152,8 @@ class Diagnosis(Value, frozen=True, omit_defaults=False):
     findings: tuple[Finding, ...] = ()
     ruled_out: tuple[RuledOut, ...] = ()
     not_checked: tuple[NotChecked, ...] = ()
+    waived: tuple[Waived, ...] = ()
+    void_waivers: tuple[VoidWaiver, ...] = ()
     next: tuple[Remedy, ...] = ()
     api_version: str = names.API_VERSION
     kind: str = "Diagnosis"

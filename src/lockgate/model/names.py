@@ -60,6 +60,9 @@ CDI_GPU: Final = "nvidia.com/gpu"
 CDI_PLUGIN: Final = "k8s.device-plugin.nvidia.com/gpu"
 CDI_MANAGEMENT: Final = "management.nvidia.com/gpu"
 
+# Annotations that people set
+WAIVE: Final = "lockgate.dev/waive"
+
 # Files on a node
 VALIDATIONS: Final = "/run/nvidia/validations"
 DRIVER_ROOT: Final = "/run/nvidia/driver"

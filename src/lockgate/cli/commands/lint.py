@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lockgate.cli.sources import FactsError, complain
 from lockgate.cli.subjects import Looked, add_subject_arguments, read_subjects
+from lockgate.cli.waivers import add_waiver_arguments, waivers_today
 
 if TYPE_CHECKING:
     from lockgate.lint.report import LintReport
@@ -40,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ignore", action="append", default=[], metavar="ID[=GLOB]", help="leave out a finding; may be repeated"
     )
+    add_waiver_arguments(parser)
     edits = parser.add_mutually_exclusive_group()
     edits.add_argument(
         "--diff", action="store_true", help="print the edits that heal, as a unified diff; write nothing"
@@ -50,12 +52,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read, judge, print or mend; returns the exit code of what is left."""
+    from lockgate.collect.errors import InputError
     from lockgate.lint import all_rules
     from lockgate.lint.engine import lint
     from lockgate.lint.suppress import Ignore
 
-    ignores = [Ignore.parse(text) for text in options.ignore]
     try:
+        waived = waivers_today(options).holding
+        ignores = [*map(Ignore.parse, options.ignore), *map(Ignore.of, waived)]
         looked = read_subjects(options.paths, options)
         if options.diff:
             sys.stdout.write("".join(_diff(one, ignores) for one in looked))
@@ -63,6 +67,8 @@ def run(options: argparse.Namespace) -> int:
             looked = [_fix(one, ignores) for one in looked]
     except FactsError as error:
         return complain(f"lint: {error}", error.code)
+    except InputError as error:
+        return complain(f"lint: {error}", 2)
     report = _joined([lint(one.subject, all_rules(), ignores) for one in looked])
     if not options.diff:
         _print(report, options)

@@ -5,6 +5,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from lockgate.cli.sources import FactsError, access_of, add_source_arguments, complain
+from lockgate.cli.waivers import add_waiver_arguments, waivers_today
 
 if TYPE_CHECKING:
     from lockgate.model.facts import Snapshot
@@ -24,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", choices=("text", "json", "yaml"), default="text", help="text (default), json or yaml"
     )
+    add_waiver_arguments(parser)
     add_source_arguments(parser)
 
 
@@ -32,11 +34,15 @@ def run(options: argparse.Namespace) -> int:
     from lockgate.capacity.overview import UnreadableError
     from lockgate.cli.render.survey import as_json, as_text
     from lockgate.cli.surveying import survey
+    from lockgate.collect.errors import InputError
 
     try:
-        seen = survey(_facts(options))
+        waivers = waivers_today(options)
+        seen = survey(_facts(options), waivers)
     except FactsError as error:
         return complain(str(error), error.code)
+    except InputError as error:
+        return complain(str(error), 2)
     except UnreadableError as error:
         return complain(str(error), 1 if options.source is None else 2)
     if options.output == "yaml":

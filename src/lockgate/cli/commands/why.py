@@ -5,6 +5,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from lockgate.cli.sources import access_of, add_cluster_arguments, add_from_argument, complain
+from lockgate.cli.waivers import add_waiver_arguments, waivers_today
 
 if TYPE_CHECKING:
     from lockgate.diagnosis.target import Target
@@ -56,6 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="text (default), json, yaml or markdown",
     )
     parser.add_argument("--no-color", action="store_true", help="plain text; so does the environment variable NO_COLOR")
+    add_waiver_arguments(parser)
     add_cluster_arguments(parser)
 
 
@@ -89,8 +91,9 @@ def _diagnose(options: argparse.Namespace, target: "Target") -> "Diagnosis":
     from lockgate.model.finding import Source, Tool
     from lockgate.rules import all_rules
 
+    waivers = waivers_today(options)
     snapshot, source = _facts(options, target)
-    diagnosis = diagnose(snapshot, target, all_rules())
+    diagnosis = diagnose(snapshot, target, all_rules(), waivers)
     return msgspec.structs.replace(
         diagnosis,
         generated_at=dt.datetime.now(dt.UTC).replace(microsecond=0),

@@ -15,6 +15,17 @@ def _lines(diagnosis: Diagnosis) -> Iterator[str]:
     yield ""
     for finding in diagnosis.findings:
         yield from _finding(finding)
+    if diagnosis.waived:
+        yield from ("### Waived", "")
+        for waived in diagnosis.waived:
+            until = f" until {waived.until}" if waived.until else ""
+            said = f"{waived.finding.summary} {waived.reason} (waived{until} by {waived.source})"
+            yield f"- `{waived.finding.id}`, {waived.finding.severity.value}: {_plain(said)}"
+        yield ""
+    if diagnosis.void_waivers:
+        yield from ("### Waivers without effect", "")
+        yield from (f"- {_plain(f'{v.source}: {v.text}: {v.problem}')}" for v in diagnosis.void_waivers)
+        yield ""
     if diagnosis.ruled_out:
         yield from ("### Ruled out", "")
         yield from (f"- `{item.id}`: {_plain(item.reason)}" for item in diagnosis.ruled_out)

@@ -23,7 +23,7 @@ def as_json(seen: Survey) -> str:
 
 def as_text(seen: Survey) -> str:
     """Nodes, operands, policy, what is wrong, what is not known."""
-    parts = (_gate_one, _gate_two, _versions, _operands, _policies, _wrong, _unknown)
+    parts = (_gate_one, _gate_two, _versions, _operands, _policies, _wrong, _waived, _unknown)
     return "\n".join("\n".join(lines) + "\n" for part in parts if (lines := list(part(seen))))
 
 
@@ -102,11 +102,22 @@ def _policies(seen: Survey) -> Iterator[str]:
 def _wrong(seen: Survey) -> Iterator[str]:
     roots = [f for f in seen.diagnosis.findings if not f.follows]
     if not roots:
-        yield f"{seen.diagnosis.verdict.value.upper()}  {seen.diagnosis.headline}"
+        answer = f"{seen.diagnosis.verdict.value.upper()}  {seen.diagnosis.headline}"
+        yield from textwrap.wrap(answer, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
         return
     yield "WRONG, WORST FIRST (`why` shows the evidence)" if _is_wrong(roots) else "REMARKS"
     for finding in roots:
         yield from _wrap(f"{finding.severity.value}  {finding.id}: {finding.summary}{_affects(finding)}")
+
+
+def _waived(seen: Survey) -> Iterator[str]:
+    if seen.diagnosis.waived:
+        yield "WAIVED"
+    for item in seen.diagnosis.waived:
+        until = f" until {item.until}" if item.until else ""
+        yield from _wrap(f"{item.finding.id}: {item.reason} (waived{until} by {item.source}){_affects(item.finding)}")
+    for void in seen.diagnosis.void_waivers:
+        yield from _wrap(f"without effect: {void.source}: {void.text}: {void.problem}")
 
 
 def _is_wrong(roots: list[Finding]) -> bool:

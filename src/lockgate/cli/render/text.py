@@ -46,6 +46,7 @@ def render_text(diagnosis: Diagnosis, paint: Paint) -> Iterator[str]:
     roots = [f for f in diagnosis.findings if not f.follows]
     for number, root in enumerate(roots, 1):
         yield from _cause(diagnosis, root, number if len(roots) > 1 else 0, paint)
+    yield from _waived(diagnosis, paint)
     yield from _ruled_out(diagnosis, paint)
     yield from _not_checked(diagnosis.not_checked, paint)
     yield from _next(roots, paint)
@@ -141,7 +142,22 @@ def _chain(diagnosis: Diagnosis, root: str) -> list[Finding]:
     return found
 
 
-# --- what is out, what is open, what is next
+# --- what is waived, what is out, what is open, what is next
+
+
+def _waived(diagnosis: Diagnosis, paint: Paint) -> Iterator[str]:
+    if diagnosis.waived:
+        yield ""
+        yield paint("bold", "Waived")
+    for item in diagnosis.waived:
+        until = f" until {item.until}" if item.until else ""
+        yield from _wrap(f"{item.finding.id}, {item.finding.severity.value}: {item.finding.summary}", 6, first=2)
+        yield from (paint("dim", line) for line in _wrap(f"{item.reason} (waived{until} by {item.source})", 6))
+    if diagnosis.void_waivers:
+        yield ""
+        yield paint("bold", "Waivers without effect")
+    for void in diagnosis.void_waivers:
+        yield from _wrap(f"{void.source}: {void.text}: {void.problem}", 6, first=2)
 
 
 def _ruled_out(diagnosis: Diagnosis, paint: Paint) -> Iterator[str]:
