@@ -119,6 +119,35 @@ def test_moves_come_with_commands_that_keep_the_pods_away() -> None:
     assert move.command.splitlines() == ["kubectl cordon a", "kubectl delete pod -n default p1", "kubectl uncordon a"]
 
 
+def changed(answer: Fit, kind: ChangeKind) -> list[tuple[str, int]]:
+    return [(change.text, change.copies) for change in answer.changes if change.kind is kind]
+
+
+def test_what_the_scheduler_evicts_by_itself_is_said_first() -> None:
+    pods = [gpu_pod("low", 4, node="a", priority=-1), gpu_pod("p", 4, node="a", priority=5)]
+    pods += [gpu_pod("q", 8, node="b", priority=-1)]
+    ask = gpu_pod("ask", 4, priority=0)
+    answer = fit(ask, scene([gpu_node("a"), gpu_node("b")], pods, budgets=[]), copies=3)
+    first = "default/low on a; default/q on b"
+    text = f"nothing to do: the scheduler evicts 2 pods of lower priority: {first}, or as many elsewhere"
+    assert changed(answer, ChangeKind.PREEMPT) == [(text, 3)]
+    assert answer.changes[0].kind is ChangeKind.PREEMPT
+    never = gpu_pod("ask", 4, priority=0, preemptionPolicy="Never")
+    assert changed(fit(never, scene([gpu_node("a")], pods[:2])), ChangeKind.PREEMPT) == []
+
+
+def test_a_priority_class_is_known_from_pods_that_have_it() -> None:
+    pods = [
+        gpu_pod("low", 8, node="a", priority=0),
+        gpu_pod("x", 0, node="a", priorityClassName="urgent", priority=7),
+    ]
+    cluster = scene([gpu_node("a")], pods)
+    assert changed(fit(gpu_pod("ask", 8, priorityClassName="urgent"), cluster), ChangeKind.PREEMPT)
+    answer = fit(gpu_pod("ask", 8, priorityClassName="other"), cluster)
+    assert not changed(answer, ChangeKind.PREEMPT)
+    assert "preemption: the priority of class other is not known" in answer.left_out
+
+
 def test_asking_for_less_names_the_largest_that_fits() -> None:
     cluster = scene([gpu_node("a", 8)], [gpu_pod("held", 5, node="a", owner="DaemonSet")])
     (change,) = fit(gpu_pod("ask", 8), cluster).changes

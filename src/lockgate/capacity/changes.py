@@ -12,6 +12,7 @@ import msgspec
 from lockgate.capacity.copies import copies_on, notices_itself, place_copies
 from lockgate.capacity.eviction import Why
 from lockgate.capacity.moves import Move, Search, least_moves
+from lockgate.capacity.preempted import Preempted, preempted
 from lockgate.capacity.repartition import repartitions
 from lockgate.model import names
 from lockgate.model.objects import Container, Node, Pod, Taint
@@ -26,8 +27,9 @@ NODES_TRIED = 50  # how many nodes, those with the fewest obstacles, are tried o
 
 
 class ChangeKind(enum.StrEnum):
-    """What is changed, from the lightest to the heaviest."""
+    """What is changed, from the lightest to the heaviest; `preempt` is what the scheduler does unasked."""
 
+    PREEMPT = "preempt"
     UNCORDON = "uncordon"
     TOLERATE = "tolerate"
     SELECT = "select"
@@ -80,7 +82,8 @@ def changes(pod: Pod, scene: Scene, wanted: int, nodes: tuple[str, ...]) -> Trie
     nearest = _nearest(pod, scene, nodes)
     light = _helpful(_candidates(pod, scene, nearest[:NODES_TRIED], nodes), pod, scene, wanted, before)
     search = least_moves(pod, scene, wanted)
-    found = [*(each.change for each in light), *_moved(search), *_together(light, pod, scene, wanted)]
+    evicting = _preempted(preempted(pod, scene, wanted), before)
+    found = [*evicting, *(each.change for each in light), *_moved(search), *_together(light, pod, scene, wanted)]
     return Tried(
         changes=tuple(sorted(found, key=_weight)),
         untried_nodes=max(len(nearest) - NODES_TRIED, 0),
@@ -104,6 +107,20 @@ def _helpful(
 
 def _weight(change: Change) -> tuple[int, int, int, str]:
     return -change.copies, list(ChangeKind).index(change.kind), len(change.moves), change.text
+
+
+def _preempted(found: Preempted, before: int) -> Iterator[Change]:
+    if found.copies <= before:
+        return
+    listed = "; ".join(
+        f"{', '.join(f'{victim.namespace}/{victim.name}' for victim in each.victims)} on {each.node}"
+        for each in found.evictions
+    )
+    number = sum(len(each.victims) for each in found.evictions)
+    who = "a pod" if number == 1 else f"{number} pods"
+    drawn = ", or as many elsewhere" if found.draws else ""
+    text = f"nothing to do: the scheduler evicts {who} of lower priority: {listed}{drawn}"
+    yield Change(kind=ChangeKind.PREEMPT, text=text, copies=found.copies)
 
 
 def _moved(search: Search) -> Iterator[Change]:

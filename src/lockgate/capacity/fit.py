@@ -8,6 +8,7 @@ from lockgate.capacity.blockers import Blocker, blockers
 from lockgate.capacity.changes import Change, Tried, changes
 from lockgate.capacity.copies import notices_itself, place_copies
 from lockgate.capacity.node_capacity import is_gpu_node
+from lockgate.capacity.preempted import with_priority
 from lockgate.model.objects import Pod
 from lockgate.scheduling.filters import unmodelled
 from lockgate.scheduling.requests import Amounts, defaulted, pod_requests
@@ -44,7 +45,7 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 def fit(pod: Pod, scene: Scene, copies: int = 1) -> Fit:
     """Place the copies, and where some are left over explain the GPU nodes and try changes with the model again."""
-    pod = msgspec.structs.replace(pod, spec=defaulted(pod.spec))
+    pod = with_priority(msgspec.structs.replace(pod, spec=defaulted(pod.spec)), scene)
     placed = place_copies(pod, scene, copies)
     gpu = tuple(sorted(name for name, view in scene.nodes.items() if is_gpu_node(view.node)))
     short = placed.count < copies
@@ -63,7 +64,9 @@ def fit(pod: Pod, scene: Scene, copies: int = 1) -> Fit:
 
 
 def _left_out(pod: Pod, scene: Scene, tried: Tried) -> tuple[str, ...]:
-    said = ["preemption by priority, quotas"]
+    said = ["quotas"]
+    if pod.spec.priority is None and pod.spec.priority_class_name:
+        said.append(f"preemption: the priority of class {pod.spec.priority_class_name} is not known")
     if tried.held:
         said.append(f"not moved: {', '.join(f'{count} {why}' for why, count in sorted(tried.held.items()) if count)}")
     if scene.budgets is None:

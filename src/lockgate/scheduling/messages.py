@@ -178,3 +178,8 @@ def render_fit_error(nodes: int, counts: Mapping[str, int], prefilter: str = "",
 def render_preemption(nodes: int, counts: Mapping[str, int]) -> str:
     """The preemption part that ends such a text."""
     return f"preemption: {render_fit_error(nodes, counts)}"
+
+
+def render_nomination(node: str, victims: int) -> str:
+    """The preemption part of a pod for which others are evicted."""
+    return f"preemption: found a potential placement for pod on node {node}, preempting {victims} victims"

@@ -3,6 +3,7 @@
 import argparse
 import json
 import sys
+from functools import partial
 from pathlib import Path
 
 from tests.truth.scheduler.compare import Tally, prepare, run
@@ -13,11 +14,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.truth.scheduler", description=__doc__)
     parser.add_argument("--pods", type=int, default=400, help="pods to try; each is held against 3 to 12 nodes")
     parser.add_argument("--seed", type=int, default=1, help="the same seed gives the same nodes and pods")
+    parser.add_argument("--unequal", type=float, default=0.25, help="share of worlds whose pods evict one another")
     parser.add_argument("--save", type=Path, help="write every difference to this file, one JSON document a line")
     options = parser.parse_args()
     with control_plane() as client:
         prepare(client)
-        tally = run(client, options.seed, options.pods, lambda text: print(text, file=sys.stderr, flush=True))
+        say = partial(print, file=sys.stderr, flush=True)
+        tally = run(client, options.seed, options.pods, say, options.unequal)
     print(report(options.seed, tally))
     if options.save:
         options.save.write_text("".join(json.dumps(vars_of(d)) + "\n" for d in tally.differences))

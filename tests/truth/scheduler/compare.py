@@ -20,11 +20,12 @@ from lockgate.model.objects import (
     PersistentVolume,
     PersistentVolumeClaim,
     Pod,
+    PodDisruptionBudget,
     StorageClass,
 )
 from lockgate.scheduling.filters import Placement, place
 from lockgate.scheduling.messages import parse_failed_scheduling
-from lockgate.scheduling.preemption import explain, preempt
+from lockgate.scheduling.preemption import explanations, may_preempt, preempt
 from lockgate.scheduling.scene import Scene, scene, storage
 from tests.truth.scheduler.control_plane import Client
 from tests.truth.scheduler.worlds import NAMESPACES, PRIORITIES, RUNTIME_OVERHEAD, Json, Maker, World
@@ -130,9 +131,9 @@ def prepare(client: Client) -> None:
         _create(client, "/apis/node.k8s.io/v1/runtimeclasses", body)
 
 
-def run(client: Client, seed: int, pods: int, say: Callable[[str], None]) -> Tally:
+def run(client: Client, seed: int, pods: int, say: Callable[[str], None], unequal: float = 0.25) -> Tally:
     """Try that many pods, in worlds of a few dozen each; returns the tally with every difference."""
-    maker, tally = Maker(seed), Tally()
+    maker, tally = Maker(seed, unequal), Tally()
     with Judge(client) as judge:
         while tally.pods < pods:
             build(client, maker.world())
@@ -151,6 +152,12 @@ def build(client: Client, world: World) -> None:
         _create(client, f"/api/v1/namespaces/{claim['metadata']['namespace']}/persistentvolumeclaims", claim)
     for node in world.nodes:
         _create(client, "/api/v1/nodes", node)
+    for budget in world.budgets:
+        path = f"/apis/policy/v1/namespaces/{budget['metadata']['namespace']}/poddisruptionbudgets"
+        _create(client, path, budget)
+        status = {"status": budget["status"]}
+        path = f"{path}/{budget['metadata']['name']}/status"
+        _must(client.request("PATCH", path, status, "application/merge-patch+json"))
     for pod in world.pods:
         _place(client, pod, world)
 
@@ -160,6 +167,7 @@ def clear(client: Client) -> None:
     for namespace in NAMESPACES:
         for plural in ("pods", "persistentvolumeclaims"):
             _empty(client, f"/api/v1/namespaces/{namespace}/{plural}")
+        _empty(client, f"/apis/policy/v1/namespaces/{namespace}/poddisruptionbudgets")
     for plural in ("nodes", "persistentvolumes"):
         _empty(client, f"/api/v1/{plural}")
 
@@ -172,7 +180,8 @@ def observe(client: Client) -> Scene:
     claims = _list(client, "/api/v1/persistentvolumeclaims", PersistentVolumeClaim)
     volumes = _list(client, "/api/v1/persistentvolumes", PersistentVolume)
     classes = _list(client, "/apis/storage.k8s.io/v1/storageclasses", StorageClass)
-    return scene(nodes, pods, namespaces, storage(claims, volumes, classes))
+    budgets = _list(client, "/apis/policy/v1/poddisruptionbudgets", PodDisruptionBudget)
+    return scene(nodes, pods, namespaces, storage(claims, volumes, classes), budgets)
 
 
 def _try_pods(client: Client, judge: Judge, maker: Maker, seed: int, tally: Tally, count: int) -> Tally:
@@ -212,14 +221,11 @@ def _difference(pod: Pod, seen: Scene, placement: Placement, decided: Json) -> t
             repr(placement.nodes_that_fit),
             False,
         )
-    said, expected = refusal(decided), explain(pod, seen)
-    candidates = preempt(pod, seen, placement).candidates
-    if candidates and pod.spec.preemption_policy != "Never":
-        named = any(f"on node {candidate}, preempting" in said for candidate in candidates)
-        agrees = named and said.startswith(expected)
-        return "" if agrees else said, f"{expected} + eviction on {candidates}", True
-    if said != expected:
-        return said, expected, "preempting" in said
+    said, expected = refusal(decided), explanations(pod, seen)
+    if may_preempt(pod) and preempt(pod, seen, placement).found:
+        return "" if said in expected else said, " | ".join(expected), True
+    if said not in expected:
+        return said, " | ".join(expected), "preempting" in said
     parsed = parse_failed_scheduling(said)
     counts = {reason.text: reason.count for reason in parsed.reasons} if parsed else {}
     wanted = {} if placement.rejected else dict(placement.counts)
