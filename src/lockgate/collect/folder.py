@@ -26,7 +26,10 @@ _CLUSTER = re.compile(r"^(?P<plural>[a-z]+)(?:\.[a-z0-9.-]+?)?\.(?:json|ya?ml)$"
 _LOG = re.compile(r"^(?P<namespace>[^/]+)/(?P<pod>[^/]+)/(?P<container>[^/]+?)(?P<previous>\.previous)?\.log$")
 _NODE = re.compile(r"^(?P<node>[^/]+)/(?P<path>.+)$")
 # What else a person or a collector may have put into a node's folder is not read.
-_NODE_PATHS = ("etc/containerd/", "etc/cdi/", "etc/crio/", "var/run/cdi/", "run/cdi/", "proc/", "var/lib/rancher/")
+_NODE_PATHS = (
+    *("etc/containerd/", "etc/cdi/", "etc/crio/", "var/run/cdi/", "run/cdi/", "proc/", "var/lib/rancher/"),
+    *("etc/nvidia-container-runtime/", "var/lib/kubelet/device-plugins/kubelet_internal_checkpoint"),
+)
 _COMMAND = re.compile(r"^[A-Za-z0-9._-]+\.(?:txt|json|toml|log)$")
 
 

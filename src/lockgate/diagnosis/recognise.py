@@ -126,7 +126,7 @@ def _node(text: str) -> tuple[Subject, Facts]:
     """A node whose kernel and kubelet said it."""
     node = Node(metadata=Metadata(name=_SPEC.node_name))
     subject = Subject(stage=Stage.NODE, pod=Pod(spec=_SPEC), node=node)
-    folder = NodeFiles(node.name, {}, {"dmesg": text, "kubelet": text})
+    folder = NodeFiles(node.name, {}, {"dmesg": text, "kubelet": text, "fabricmanager": text})
     return subject, Facts(Snapshot(nodes=(node,), node_files=(folder,)), subject)
 
 

@@ -16,7 +16,9 @@ from lockgate.diagnosis.views.node_words import node_words
 from lockgate.diagnosis.views.operands import operands
 from lockgate.diagnosis.views.plugin import plugin
 from lockgate.diagnosis.views.pod_events import pod_events, workload_events
+from lockgate.diagnosis.views.struck import struck
 from lockgate.diagnosis.views.words import words
+from lockgate.diagnosis.views.xids import xids
 
 VIEWS: dict[str, Callable[..., Any]] = {
     "claims": claims,
@@ -29,6 +31,8 @@ VIEWS: dict[str, Callable[..., Any]] = {
     "operands": operands,
     "plugin": plugin,
     "pod_events": pod_events,
+    "struck": struck,
     "words": words,
+    "xids": xids,
     "workload_events": workload_events,
 }

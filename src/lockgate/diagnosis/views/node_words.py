@@ -13,6 +13,7 @@ from lockgate.model.finding import Evidence
 # Names under which the kernel's and the kubelet's log are put into nodes/<node>/ (`.txt` is left off, `.log` is not).
 KERNEL: Final = ("dmesg", "dmesg.log", "kernel", "kernel.log", "kern.log", "journal", "journal.log", "journalctl")
 KUBELET: Final = ("kubelet", "kubelet.log", "kubelet-journal", "journal", "journal.log", "journalctl")
+FABRIC: Final = ("fabricmanager", "fabricmanager.log", "nvidia-fabricmanager", "journal", "journal.log", "journalctl")
 _LONGEST = 500
 
 
@@ -41,6 +42,10 @@ class NodeWords:
         """The newest line of the kubelet's log that fits."""
         return self._find(node, KUBELET, pattern)
 
+    def find_in_fabric_manager(self, node: str, pattern: re.Pattern[str]) -> Line | None:
+        """The newest line of the fabric manager's log that fits."""
+        return self._find(node, FABRIC, pattern)
+
     def operand_logs(self, node: str) -> tuple[Log, ...]:
         """The logs of the operands' pods on a node."""
         return self._logs.get(node, ())
@@ -54,11 +59,16 @@ class NodeWords:
         return tuple((name, own[name]) for name in names if name in own)
 
     def _find(self, node: str, names: tuple[str, ...], pattern: re.Pattern[str]) -> Line | None:
-        for name, text in self._texts(node, names):
-            for number, line in reversed([*enumerate(text.splitlines(), 1)] if pattern.search(text) else []):
-                if match := pattern.search(line):
-                    return Line(match, Evidence(file=f"{node}:{name}", line=number, verbatim=line.strip()[:_LONGEST]))
-        return None
+        found = (newest_line(f"{node}:{name}", text, pattern) for name, text in self._texts(node, names))
+        return next((line for line in found if line is not None), None)
+
+
+def newest_line(place: str, text: str, pattern: re.Pattern[str]) -> Line | None:
+    """The last line of a text that fits."""
+    for number, line in reversed([*enumerate(text.splitlines(), 1)] if pattern.search(text) else []):
+        if match := pattern.search(line):
+            return Line(match, Evidence(file=place, line=number, verbatim=line.strip()[:_LONGEST]))
+    return None
 
 
 def node_words(node_files: NodeFolders | Missing, operands: Operands, logs: Logs | Missing) -> NodeWords:

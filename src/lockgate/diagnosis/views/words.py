@@ -39,11 +39,6 @@ class Words:
         """The newest line of its logs that one of the patterns fits."""
         return next((said for pattern in patterns for said in self._log_lines(pattern)), None)
 
-    @property
-    def lines(self) -> Iterator[str]:
-        """The lines of its logs, oldest first."""
-        return (line for log in self._logs for line in log.text.splitlines())
-
     def _all(self, pattern: re.Pattern[str]) -> Iterator[Said]:
         yield from self._states(pattern)
         for seen in reversed(self._events):

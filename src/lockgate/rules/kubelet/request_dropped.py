@@ -16,7 +16,12 @@ from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 
 
-@rule(codes=("C20", "D12"), severity=Severity.ERROR, stages=(Stage.RUNNING, Stage.FAILED))
+@rule(
+    codes=("C20", "D12"),
+    severity=Severity.ERROR,
+    stages=(Stage.RUNNING, Stage.FAILED),
+    mutes=("gpu-use/not-injected", "gpu-use/capability-left-out", "gpu-use/no-devices-found"),
+)
 def request_dropped(pod: Pod, nodes: Nodes | Missing) -> Failed | Passed | None:
     resource, node_name = gpu_asked(pod), pod.spec.node_name
     if _has_device(pod, resource):

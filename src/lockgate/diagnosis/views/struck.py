@@ -1,0 +1,138 @@
+"""What XIDs have to do with what is asked about: a node's own, those of a pod's GPU, those that hold GPUs from a pod.
+
+A pod that ended may have ended by an XID of its GPU. Whose GPU it was the kubelet's record tells, or there is only one
+pod that can be meant; else every pod with a GPU of the node may be, and the finding says so.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+import msgspec
+
+from lockgate.diagnosis.gate_row import Obstacle
+from lockgate.diagnosis.rule import Failed
+from lockgate.diagnosis.seen import listed
+from lockgate.diagnosis.stage import Stage, is_ready
+from lockgate.diagnosis.views.gate_one import GateOne
+from lockgate.diagnosis.views.xids import Xids
+from lockgate.diagnosis.xid_told import Holders, NodeXid
+from lockgate.model import names
+from lockgate.model.facts import Missing, Nodes
+from lockgate.model.finding import Evidence, Remedy, Severity
+from lockgate.model.objects import Node, Pod
+from lockgate.scheduling.requests import amounts
+from lockgate.xid.codes import Family
+
+STAGES: Final = (Stage.NODE, Stage.SCHEDULING, Stage.RUNNING, Stage.FAILED)
+_MOST: Final = 8  # XIDs of one family on one node, told one by one
+
+
+class Hit(msgspec.Struct, frozen=True):
+    """An XID on a node; `sure` that it has to do with what is asked about, `now` that the node still lacks the GPU."""
+
+    node: str
+    xid: NodeXid
+    sure: bool
+    now: bool
+
+
+class Struck:
+    """The XIDs that concern the subject, and what is to be said of a family of them."""
+
+    def __init__(self, stage: Stage, hits: tuple[Hit, ...]) -> None:
+        self._stage, self._hits = stage, hits
+
+    def of(self, family: Family) -> tuple[Hit, ...]:
+        """Those of one family."""
+        return tuple(hit for hit in self._hits if hit.xid.code.family is family)
+
+    def failed(
+        self, family: Family, remedy: Callable[[Hit], tuple[Remedy, ...]], on_node: Severity = Severity.ERROR
+    ) -> Failed | None:
+        """The finding about a family; `on_node` is its severity where a node is asked about."""
+        hits = self.of(family)
+        if not hits:
+            return None
+        first = next((h for h in hits if h.sure), hits[0])
+        nodes = tuple(dict.fromkeys(h.node for h in hits))
+        return Failed(
+            about=f"node/{first.node}",
+            summary=" ".join(_sentence(h) for h in hits[:2]) + (f" {len(hits) - 2} more." if len(hits) > 2 else ""),
+            severity=self._severity(hits, on_node),
+            evidence=tuple(e for hit in hits[:_MOST] for e in _evidence(hit)),
+            remedy=remedy(first),
+            reach=len(nodes),
+        )
+
+    def _severity(self, hits: Iterable[Hit], on_node: Severity) -> Severity | None:
+        """What the rule declares, but no more than a warning where the GPU is back, or may be another pod's."""
+        counting = [h for h in hits if h.sure and (h.now or self._stage is Stage.FAILED)]
+        declared = on_node if self._stage is Stage.NODE else None
+        if counting or (declared is not None and declared.rank <= Severity.WARNING.rank):
+            return declared
+        return Severity.WARNING
+
+
+def struck(
+    pod: Pod, stage: Stage, node: Node | Missing, nodes: Nodes | Missing, xids: Xids, gate_one: GateOne | Missing
+) -> Struck:
+    """The XIDs that concern a node, or a pod."""
+    known = {} if isinstance(nodes, Missing) else {n.name: n for n in nodes}
+    if stage is Stage.NODE:
+        name = pod.spec.node_name if isinstance(node, Missing) else node.name
+        return Struck(stage, tuple(_hit(name, x, known, sure=True) for x in xids.on(name)))
+    if stage is Stage.SCHEDULING:
+        rows = () if isinstance(gate_one, Missing) else gate_one.nearest_with(Obstacle.UNHEALTHY, Obstacle.GONE)
+        found = ((r.node, x) for r in rows for x in xids.on(r.node) if x.active or x.acted)
+        return Struck(stage, tuple(_hit(name, x, known, sure=True) for name, x in found))
+    return Struck(stage, tuple(_of_pod(pod, stage, known, xids)))
+
+
+def _of_pod(pod: Pod, stage: Stage, nodes: dict[str, Node], xids: Xids) -> Iterable[Hit]:
+    """Its own GPU's; where that is not known, all of its node's, if the pod is not well."""
+    own, node = f"{pod.namespace}/{pod.name}", pod.spec.node_name
+    sick = stage is Stage.FAILED or not is_ready(pod)
+    for xid in xids.on(node):
+        if own in xid.holders.pods and (xid.holders.known or sick):
+            yield _hit(node, xid, nodes, sure=xid.holders.known)
+
+
+def _hit(name: str, xid: NodeXid, nodes: dict[str, Node], sure: bool) -> Hit:
+    return Hit(name, xid, sure, now=xid.active or _lacks(nodes.get(name)))
+
+
+def _lacks(node: Node | None) -> bool:
+    """Whether the node offers fewer GPUs than it has; true also where nothing is known of it."""
+    if node is None:
+        return True
+    capacity, allocatable = amounts(node.status.capacity), amounts(node.status.allocatable)
+    own = [name for name in capacity if names.is_gpu_resource(name)]
+    return not any(allocatable.get(n) for n in own) or any(allocatable.get(n, 0) < capacity[n] for n in own)
+
+
+def _sentence(hit: Hit) -> str:
+    xid = hit.xid
+    name = f" ({xid.code.name})" if xid.code.name else ""
+    times = f", {xid.count} times" if xid.count > 1 else ""
+    asks = f" NVIDIA's action: {xid.code.action}." if xid.code.action else ""
+    acted = f" {_upper('; '.join(xid.acted))}." if xid.acted else " Nobody is known to have acted on it."
+    by = f", by {xid.process}" if xid.process else ""
+    return f"{hit.node}: XID {xid.code.number}{name} on {xid.gpu}{by}{times}: {xid.code.meaning}.{asks}{acted}"
+
+
+def _evidence(hit: Hit) -> Iterable[Evidence]:
+    yield from hit.xid.evidence
+    holders = hit.xid.holders
+    if holders.pods:
+        field = f"pods with {hit.xid.uuid or hit.xid.bus or 'the GPU'}"
+        yield Evidence(object=f"node/{hit.node}", field=field, value=listed(holders.pods, 6), note=_how_sure(holders))
+
+
+def _how_sure(holders: Holders) -> str:
+    if holders.known:
+        return "it is theirs" if len(holders.pods) > 1 else "it is this pod's"
+    return "one of these; the kubelet's record (kubelet_internal_checkpoint) would tell which"
+
+
+def _upper(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,154 @@
+"""Where XIDs are told: the kernel's log, the device plugin's log, GPUNodeState, conditions that agents set on the node.
+
+The same code on the same GPU is one, however often and by whomever it is told.
+"""
+
+import datetime as dt
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import msgspec
+
+from lockgate.diagnosis.views.node_words import NodeWords
+from lockgate.model.finding import Evidence
+from lockgate.model.node_state import Device
+from lockgate.model.objects import Node
+from lockgate.xid.codes import Code, code_of
+from lockgate.xid.kernel_log import KernelLog
+from lockgate.xid.policies import WATCHERS
+
+# k8s-device-plugin, internal/rm/health.go.
+_MARKED: Final = re.compile(
+    r"XidCriticalError: Xid=(?P<code>\d+) on Device=(?P<uuid>\S+?)[;,] marking device as unhealthy"
+)
+# Lockgate's plugin, in its log and in GPUNodeState.
+_REASON: Final = re.compile(r"\bXID (?P<code>\d+)")
+_MOST: Final = 3  # pieces of evidence of one XID
+_LONGEST: Final = 500
+
+
+class Holders(msgspec.Struct, frozen=True):
+    """The pods that have the GPU; `known` when the kubelet's own record says so, or nothing else is possible."""
+
+    pods: tuple[str, ...] = ()  # namespace/name
+    known: bool = False
+
+
+class NodeXid(msgspec.Struct, frozen=True, kw_only=True):
+    """One code on one GPU of a node. `acted` says who did what about it; `active` that the GPU is still out for it."""
+
+    code: Code
+    bus: str = ""
+    uuid: str = ""
+    count: int = 1
+    text: str = ""
+    process: str = ""
+    at: dt.datetime | None = None
+    evidence: tuple[Evidence, ...] = ()
+    acted: tuple[str, ...] = ()
+    active: bool = False
+    holders: Holders = Holders()
+
+    @property
+    def gpu(self) -> str:
+        """The GPU as a person finds it: its UUID, its address, or both."""
+        return " at ".join(part for part in (self.uuid, self.bus) if part) or "a GPU that is not told"
+
+
+# --- where XIDs are told
+
+
+def from_kernel(node: str, logs: Iterable[tuple[str, KernelLog]]) -> Iterator[NodeXid]:
+    """Every XID of the kernel's log, oldest first."""
+    for source, log in logs:
+        for seen in log.xids:
+            yield NodeXid(
+                code=code_of(seen.code),
+                bus=seen.bus,
+                text=seen.text,
+                process=_process(seen.pid, seen.process),
+                at=seen.at,
+                evidence=(Evidence(file=f"{node}:{source}", line=seen.number, verbatim=seen.line[:_LONGEST]),),
+            )
+
+
+def from_plugin(node: str, words: NodeWords) -> Iterator[NodeXid]:
+    """XIDs for which NVIDIA's plugin took a device out."""
+    for log in words.operand_logs(node):
+        for line in log.text.splitlines():
+            if match := _MARKED.search(line):
+                yield NodeXid(
+                    code=code_of(int(match["code"])),
+                    uuid=match["uuid"],
+                    evidence=(Evidence(object=f"log of {log.pod}/{log.container}", verbatim=line.strip()[:_LONGEST]),),
+                    acted=("NVIDIA's device plugin marked the device unhealthy, until the plugin is restarted",),
+                )
+
+
+def from_state(node: str, devices: Iterable[Device]) -> Iterator[NodeXid]:
+    """XIDs for which Lockgate's plugin took a device out."""
+    for device in devices:
+        if match := _REASON.search(device.reason):
+            field = f"status.devices.devices[{device.uuid}].reason"
+            yield NodeXid(
+                code=code_of(int(match["code"])),
+                uuid=device.uuid,
+                evidence=(Evidence(object=f"gpunodestate/{node}", field=field, verbatim=device.reason),),
+                acted=("Lockgate's device plugin took the device out, until it is well again",),
+                active=not device.healthy,
+            )
+
+
+def from_conditions(node: Node | None) -> Iterator[NodeXid]:
+    """Conditions in which an agent names XIDs: of EKS, of GKE, of NVSentinel and others by their type."""
+    for condition in node.status.conditions if node else ():
+        watcher = next((w for w in WATCHERS if w.condition.fullmatch(condition.type)), None)
+        if watcher is None or condition.status != watcher.sick:
+            continue
+        said = f"{condition.reason}: {condition.message}"
+        for number in dict.fromkeys(watcher.codes.findall(said)):
+            field = f"status.conditions[{condition.type}]"
+            name = node.name if node else ""
+            yield NodeXid(
+                code=code_of(int(number)),
+                uuid=next(iter(re.findall(r"GPU-[\da-fA-F-]+", said)), ""),
+                evidence=(
+                    Evidence(object=f"node/{name}", field=field, value=condition.status, verbatim=said[:_LONGEST]),
+                ),
+                acted=(f"{watcher.who or 'an agent'} set {condition.type}={condition.status}",),
+                active=True,
+            )
+
+
+def merged(told: Iterable[NodeXid]) -> list[NodeXid]:
+    """Told of the same GPU by several; who knows no GPU joins the only one that had the code."""
+    by_gpu: dict[tuple[int, str], NodeXid] = {}
+    for each in told:
+        same = [key for key in by_gpu if key[0] == each.code.number]
+        own = (each.code.number, each.uuid or each.bus)
+        key = same[0] if not own[1] and len(same) == 1 else own
+        by_gpu[key] = _joined(by_gpu[key], each) if key in by_gpu else each
+    return list(by_gpu.values())
+
+
+def _joined(first: NodeXid, later: NodeXid) -> NodeXid:
+    """The newest occurrence speaks; who acted, and whether it is out, is kept from each."""
+    more_of_kernel = bool(first.bus and later.bus)
+    evidence = (*first.evidence[-1:], *later.evidence) if more_of_kernel else (*first.evidence, *later.evidence)
+    return msgspec.structs.replace(
+        later,
+        bus=later.bus or first.bus,
+        uuid=later.uuid or first.uuid,
+        text=later.text or first.text,
+        process=later.process or first.process,
+        at=later.at or first.at,
+        count=first.count + more_of_kernel,
+        evidence=evidence[-_MOST:],
+        acted=tuple(dict.fromkeys((*first.acted, *later.acted))),
+        active=first.active or later.active,
+    )
+
+
+def _process(pid: str, name: str) -> str:
+    return f"{name or 'process'} (pid {pid})" if pid else name

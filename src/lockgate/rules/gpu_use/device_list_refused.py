@@ -1,0 +1,93 @@
+"""The runtime ignores the device plugin's list of GPUs.
+
+The plugin hands GPUs out in the variable `NVIDIA_VISIBLE_DEVICES` (strategy `envvar`), and the runtime is told to
+ignore that variable in containers that are not privileged.
+
+Why it matters: every unprivileged pod gets a GPU by the numbers and none in fact. Each setting is right by itself.
+How to tell: `accept-nvidia-visible-devices-envvar-when-unprivileged = false` in the runtime's configuration, and the
+plugin's `DEVICE_LIST_STRATEGY` is `envvar`.
+Fix: let the plugin hand out CDI names (`cdi-cri`), or volume mounts, with
+`accept-nvidia-visible-devices-as-volume-mounts` for the runtime.
+"""
+
+import re
+from typing import Any
+
+from lockgate.diagnosis.absent_driver import absent_driver
+from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.views.words import Words
+from lockgate.model.facts import ClusterPolicies, DaemonSets, Missing, NodeFolders
+from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.objects import Pod
+
+_ENV = "ACCEPT_NVIDIA_VISIBLE_DEVICES_ENVVAR_WHEN_UNPRIVILEGED"
+_FILES = (
+    "/etc/nvidia-container-runtime/config.toml",
+    "/usr/local/nvidia/toolkit/.config/nvidia-container-runtime/config.toml",
+)
+_LINE = re.compile(r"^\s*accept-nvidia-visible-devices-envvar-when-unprivileged\s*=\s*false\b.*$", re.MULTILINE)
+_STRATEGY = "DEVICE_LIST_STRATEGY"
+_OFF = ("false", "0", "f", "off")
+
+
+@rule(
+    codes=("J10",),
+    severity=Severity.BLOCKER,
+    stages=(Stage.RUNNING, Stage.FAILED),
+    mutes=("gpu-use/not-injected",),
+)
+def device_list_refused(
+    pod: Pod,
+    words: Words,
+    cluster_policies: ClusterPolicies | Missing,
+    daemon_sets: DaemonSets | Missing,
+    node_files: NodeFolders | Missing,
+) -> Failed | None:
+    found = absent_driver(words)
+    if found is None or any(c.security_context and c.security_context.privileged for c in pod.spec.containers):
+        return None
+    refused = _by_policy(cluster_policies) or _by_file(pod.spec.node_name, node_files)
+    strategy = _strategy(daemon_sets)
+    if refused is None or strategy is None:
+        return None
+    return Failed(
+        about=f"node/{pod.spec.node_name}",
+        summary="The plugin hands GPUs out in a variable that the runtime ignores in unprivileged containers.",
+        evidence=(found[1].evidence, refused, strategy),
+        remedy=(
+            Remedy(
+                "Let the plugin hand out CDI names",
+                'kubectl patch clusterpolicy --type merge -p \'{"spec":{"cdi":{"enabled":true}}}\' NAME',
+                Risk.HIGH,
+            ),
+        ),
+    )
+
+
+def _by_policy(policies: ClusterPolicies | Missing) -> Evidence | None:
+    for policy in () if isinstance(policies, Missing) else policies:
+        toolkit: Any = policy.spec.get("toolkit") or {}
+        for each in toolkit.get("env") or ():
+            if each.get("name") == _ENV and str(each.get("value", "")).lower() in _OFF:
+                return Evidence(object=f"clusterpolicy/{policy.name}", field=f"spec.toolkit.env[{_ENV}]", value="false")
+    return None
+
+
+def _by_file(node: str, files: NodeFolders | Missing) -> Evidence | None:
+    own = next((f.files for f in (() if isinstance(files, Missing) else files) if f.node == node), {})
+    for path in _FILES:
+        if match := _LINE.search(own.get(path, "")):
+            return Evidence(file=f"{node}:{path}", verbatim=match[0].strip())
+    return None
+
+
+def _strategy(daemon_sets: DaemonSets | Missing) -> Evidence | None:
+    """The plugin's own setting, where it is `envvar` and nothing beside it."""
+    for ds in () if isinstance(daemon_sets, Missing) else daemon_sets:
+        for container in ds.spec.template.spec.containers:
+            value = next((e.value for e in container.env if e.name == _STRATEGY), "")
+            if value and set(value.split(",")) == {"envvar"}:
+                field = f"spec.template.spec.containers[{container.name}].env[{_STRATEGY}]"
+                return Evidence(object=f"daemonset/{ds.namespace}/{ds.name}", field=field, value=value)
+    return None

@@ -1,0 +1,66 @@
+"""The driver's kernel module and its libraries are of different versions.
+
+The libraries on the node were updated (often by unattended-upgrades) while the old module stayed loaded, or the other
+way round.
+
+Why it matters: NVML and CUDA refuse to work for every pod of the node, and for the device plugin.
+How to tell: `/proc/driver/nvidia/version` names the loaded module, the text names the library's version.
+Fix: drain the node and reboot it, or unload the modules and load the new ones. Hold the driver's packages afterwards.
+"""
+
+import re
+
+from lockgate.diagnosis.followers import BROKEN_NODE
+from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.seen import some
+from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.views.words import Said, Words
+from lockgate.model.facts import Missing, NodeFolders
+from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.objects import Pod
+
+_TEXT = re.compile(r"[Dd]river/library version mismatch|ERROR_LIB_RM_VERSION_MISMATCH|NVML/RM version mismatch")
+_LIBRARY = re.compile(r"NVML library version: (?P<version>\d+\.\d+(?:\.\d+)?)")
+_MODULE = re.compile(r"NVRM version: .*?\s(?P<version>\d{3}\.\d+(?:\.\d+)?)\s")
+_FILE = "/proc/driver/nvidia/version"
+
+
+@rule(
+    codes=("J04",),
+    severity=Severity.BLOCKER,
+    stages=(Stage.CREATING, Stage.RUNNING, Stage.FAILED),
+    asks_gpu=None,
+    mutes=(*BROKEN_NODE, "pod/no-gpu-asked", "gpu-use/not-injected"),
+)
+def driver_library_differs(pod: Pod, words: Words, node_files: NodeFolders | Missing) -> Failed | None:
+    said = words.find(_TEXT)
+    if said is None:
+        return None
+    node = pod.spec.node_name
+    library, module = words.find(_LIBRARY), _module(node, node_files)
+    return Failed(
+        about=f"node/{node}",
+        summary=f"On {node} the libraries are {_version(library)}, the loaded module is"
+        f" {module.value if module else 'of another version'}.",
+        evidence=some(said.evidence, library.evidence if library else None, module),
+        remedy=(
+            Remedy("See both versions on the node", f"cat {_FILE}; ls /usr/lib/*/libnvidia-ml.so.*", Risk.NONE),
+            Remedy(
+                f"Drain {node} and reboot it",
+                f"kubectl drain {node} --ignore-daemonsets --delete-emptydir-data",
+                Risk.HIGH,
+            ),
+        ),
+    )
+
+
+def _version(said: Said | None) -> str:
+    return said.match["version"] if said else "of one version"
+
+
+def _module(node: str, files: NodeFolders | Missing) -> Evidence | None:
+    text = next((f.files.get(_FILE, "") for f in (() if isinstance(files, Missing) else files) if f.node == node), "")
+    match = _MODULE.search(text)
+    if match is None:
+        return None
+    return Evidence(file=f"{node}:{_FILE}", field="NVRM version", value=match["version"], verbatim=text.splitlines()[0])

@@ -1,0 +1,31 @@
+"""Memory was damaged, and one program was ended for it (XID 94).
+
+An error of memory that ECC could not mend was contained: only the program that used that memory was ended.
+
+Why it matters: the program crashes without a fault of its own. Other programs on the GPU go on, and new ones may start.
+How to tell: NVIDIA's device plugin takes the whole GPU away for it, which is more than NVIDIA's catalogue asks for
+(k8s-device-plugin#1974).
+Fix: start the program again. Let the plugin ignore the code (`DP_DISABLE_HEALTHCHECKS=94`); reset the GPU when it is
+idle, so that the bad row is replaced.
+"""
+
+from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.views.struck import STAGES, Hit, Struck
+from lockgate.model.finding import Remedy, Risk, Severity
+from lockgate.xid.codes import Family
+
+
+@rule(codes=("K02",), severity=Severity.ERROR, stages=STAGES, mutes=("devices/unhealthy",))
+def contained_memory_error(struck: Struck) -> Failed | None:
+    return struck.failed(Family.CONTAINED, _remedy, on_node=Severity.WARNING)
+
+
+def _remedy(hit: Hit) -> tuple[Remedy, ...]:
+    return (
+        Remedy("Start the program again", "kubectl delete pod -n NAMESPACE POD", Risk.LOW),
+        Remedy(
+            "Let the device plugin go on after it",
+            "kubectl set env ds/nvidia-device-plugin-daemonset -n gpu-operator DP_DISABLE_HEALTHCHECKS=94",
+            Risk.MEDIUM,
+        ),
+    )

@@ -1,0 +1,39 @@
+"""The GPU could not switch between programs in time (XID 109).
+
+A program held the GPU in a state from which it could not be taken off.
+
+Why it matters: NVIDIA's catalogue asks for a reset, while NVIDIA's device plugin ignores the code and goes on handing
+the GPU out (k8s-device-plugin#1974): pods that get it may fail one after the other.
+How to tell: the same GPU appears in the kernel's log again when the next program starts.
+Fix: drain the node and reset the GPU; let the plugin take it away next time (`DP_ENABLE_HEALTHCHECKS=109`).
+"""
+
+from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.views.struck import STAGES, Hit, Struck
+from lockgate.model.finding import Remedy, Risk, Severity
+from lockgate.xid.codes import Family
+
+
+@rule(codes=("K07",), severity=Severity.ERROR, stages=STAGES, mutes=("devices/unhealthy",))
+def context_switch_timeout(struck: Struck) -> Failed | None:
+    return struck.failed(Family.CONTEXT_SWITCH, _remedy, on_node=Severity.WARNING)
+
+
+def _remedy(hit: Hit) -> tuple[Remedy, ...]:
+    return (
+        Remedy(
+            f"Drain {hit.node}, so that nothing uses the GPU",
+            f"kubectl drain {hit.node} --ignore-daemonsets",
+            Risk.HIGH,
+        ),
+        Remedy(
+            f"Then reset the GPU on {hit.node}, or reboot the node",
+            f"nvidia-smi --gpu-reset -i {hit.xid.bus or hit.xid.uuid}",
+            Risk.HIGH,
+        ),
+        Remedy(
+            "Let the device plugin act on it",
+            "kubectl set env ds/nvidia-device-plugin-daemonset -n gpu-operator DP_ENABLE_HEALTHCHECKS=109",
+            Risk.MEDIUM,
+        ),
+    )

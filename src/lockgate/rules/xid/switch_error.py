@@ -1,0 +1,67 @@
+"""An NVSwitch, or the fabric manager over it, reports an error.
+
+NVSwitches write `SXid` lines into the kernel's log, fatal or not; the fabric manager writes what it makes of them.
+
+Why it matters: after a fatal error work on several GPUs of the fabric ends, and new CUDA programs may find the system
+`not yet initialized` until the fabric is set up again.
+How to tell: `Fatal` in the SXid line, `detected NVSwitch fatal error` in /var/log/fabricmanager.log.
+Fix: after a fatal error drain the node, and reset all its GPUs and switches together, which a reboot does.
+"""
+
+import re
+
+from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.views.node_words import NodeWords
+from lockgate.diagnosis.views.xids import Xids
+from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.objects import Node
+from lockgate.xid.kernel_log import SxidLine
+
+# The fabric manager's words (from gpud's matchers, failure catalogue K).
+_FATAL = re.compile(r"detected NVSwitch fatal error (?P<code>\d+)")
+_WORDS = re.compile(
+    r"detected NVSwitch (?:non-)?fatal error \d+|failed to find the GPU handle \d+ in the multicast team"
+)
+_MOST = 5
+
+
+@rule(
+    codes=("K08",),
+    severity=Severity.ERROR,
+    stages=(Stage.NODE,),
+    mutes=("devices/unhealthy", "gpu-use/fabric-not-ready"),
+)
+def switch_error(node: Node, xids: Xids, node_words: NodeWords) -> Failed | None:
+    lines = xids.switches_on(node.name)
+    fabric = node_words.find_in_fabric_manager(node.name, _FATAL) or node_words.find_in_fabric_manager(
+        node.name, _WORDS
+    )
+    if not lines and fabric is None:
+        return None
+    fatal = any(line.fatal for line in lines) or bool(fabric and _FATAL.search(fabric.evidence.verbatim))
+    told = ", ".join(f"SXid {line.code} of {line.bus}" for line in lines[-_MOST:])
+    return Failed(
+        about=f"node/{node.name}",
+        severity=None if fatal else Severity.INFO,
+        summary=f"{node.name}: {told or 'its fabric manager tells of an NVSwitch'}; {_weight(fatal)}.",
+        evidence=(*(_seen(node.name, line) for line in lines[-_MOST:]), *((fabric.evidence,) if fabric else ())),
+        remedy=(
+            Remedy(
+                f"On {node.name}, see what the fabric manager says", "tail -50 /var/log/fabricmanager.log", Risk.NONE
+            ),
+            *(
+                (Remedy("Drain the node and reboot it", f"kubectl drain {node.name} --ignore-daemonsets", Risk.HIGH),)
+                if fatal
+                else ()
+            ),
+        ),
+    )
+
+
+def _weight(fatal: bool) -> str:
+    return "fatal: the fabric has to be set up again" if fatal else "not fatal: work goes on"
+
+
+def _seen(node: str, line: SxidLine) -> Evidence:
+    return Evidence(file=f"{node}:kernel log", line=line.number, verbatim=line.line)

@@ -1,0 +1,29 @@
+"""A virtual GPU does not fit its host (XID 78).
+
+The driver in the virtual machine and the vGPU host driver are of branches that do not work together, or the licence
+does not allow the profile.
+
+Why it matters: the virtual GPU does not start, whatever Kubernetes does.
+How to tell: compare the label `nvidia.com/vgpu.host-driver-version` with the driver of the guest.
+Fix: bring both drivers to one vGPU release; see the licence with `nvidia-smi -q | grep -i license`.
+"""
+
+from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.views.struck import STAGES, Hit, Struck
+from lockgate.model.finding import Remedy, Risk, Severity
+from lockgate.xid.codes import Family
+
+
+@rule(codes=("K10",), severity=Severity.ERROR, stages=STAGES, mutes=("devices/unhealthy",))
+def vgpu_mismatch(struck: Struck) -> Failed | None:
+    return struck.failed(Family.VGPU, _remedy)
+
+
+def _remedy(hit: Hit) -> tuple[Remedy, ...]:
+    return (
+        Remedy(
+            f"On {hit.node}, compare both drivers and see the licence",
+            "nvidia-smi -q | grep -iE 'driver version|license'",
+            Risk.NONE,
+        ),
+    )
