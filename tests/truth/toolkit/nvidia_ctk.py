@@ -39,14 +39,18 @@ def ready() -> Path:
         return golang.ensure(PROGRAM, cache, golang.version(), say_on_stderr) / "nvidia-ctk"
 
 
-def install(program: Path, root: Path) -> None:
-    """Put the program into the folder, with what it needs to start there."""
-    listed = subprocess.run(["ldd", program], stdout=subprocess.PIPE, text=True, check=True).stdout
+def install(program: Path, root: Path, name: str = "nvidia-ctk") -> str:
+    """Put a program into the folder, with what it needs to start there; returns its path inside."""
+    listed = subprocess.run(
+        ["ldd", program], capture_output=True, text=True, check=False
+    ).stdout  # fails for static ones
     needed = [Path(word) for word in listed.split() if word.startswith("/")]
-    for source, inside in ((program, "ctk/nvidia-ctk"), *((path, str(path).lstrip("/")) for path in needed)):
-        (root / inside).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(source, root / inside)
+    inside = f"ctk/{name}"
+    for source, target in ((program, inside), *((path, str(path).lstrip("/")) for path in needed)):
+        (root / target).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, root / target)
     (root / "tmp").mkdir(exist_ok=True)
+    return f"/{inside}"
 
 
 def run(root: Path, *words: str, environ: dict[str, str] | None = None) -> str:
