@@ -7,11 +7,13 @@
       default/y: {like: running, spec: {nodeName: gpu-a}}        # or is like: running, plugin, refused, creating
 
 What a case gives has the shape of Kubernetes and is merged over the ordinary object; null takes a key away. A section
-that is not given is known and empty; `missing: [pods]` makes it unknown. `operator: {nodes: [gpu-a]}` adds a whole
-operator (see `operator_estate`). Many objects alike: `gpu-#: {times: 500}`, where every # in it becomes 1 to 500.
+that is not given is known and empty; `missing: [pods]` makes it unknown; `taken_at` is the moment of the facts.
+`operator: {nodes: [gpu-a]}` adds a whole operator (see `operator_estate`). Many objects alike: `gpu-#: {times: 500}`,
+where every # in it becomes 1 to 500.
 """
 
 import copy
+import datetime as dt
 from typing import Any
 
 import msgspec
@@ -104,7 +106,8 @@ _KINDS = {
     "node": "Node",
     "policy": "ClusterPolicy",
 }
-_BESIDE = {"files", "logs", "missing", "custom_owners"}  # what a case gives that is no object of a known kind
+# What a case gives that is no object of a known kind.
+_BESIDE = {"files", "logs", "missing", "custom_owners", "taken_at"}
 _ORDINARY: dict[str, Any] = {
     "nodes": _NODE,
     "runtime_classes": {"handler": "nvidia"},
@@ -146,6 +149,8 @@ def snapshot_of(made: dict[str, list[dict[str, Any]]], beside: dict[str, Any]) -
     sections["logs"] = tuple(Log(*place.split("/"), text) for place, text in beside.get("logs", {}).items())
     owners = (_object("custom_owners", name, own) for name, own in beside.get("custom_owners", {}).items())
     sections["custom_owners"] = tuple(msgspec.convert(owner, Workload) for owner in owners)
+    if "taken_at" in beside:
+        sections["taken_at"] = msgspec.convert(beside["taken_at"], dt.datetime)
     for name in beside.get("missing", ()):
         sections[name] = Missing("may not be read", "ask for it")
     return Snapshot(**sections)

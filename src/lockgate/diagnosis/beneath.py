@@ -7,6 +7,7 @@ was found about the target itself (`order.explaining`), so that a sick exporter 
 
 from collections.abc import Iterable, Sequence
 
+from lockgate.diagnosis.operand_names import validation
 from lockgate.diagnosis.order import Said
 from lockgate.diagnosis.scope import Scope, nodes_as_subjects, operator_as_subjects, sick
 from lockgate.diagnosis.seen import MOST_NODES
@@ -23,7 +24,7 @@ def beneath(snapshot: Snapshot, found: Scope, said: Sequence[Said]) -> tuple[Sub
     wanted = sorted({name for s in said for name in s.ground.nodes or ()})[:MOST_NODES]
     nodes = [n for n in snapshot.nodes if n.name in wanted]
     known = operands(snapshot.pods, snapshot.namespace_pods, snapshot.daemon_sets)
-    there = sick(p.pod for name in wanted for p in known.on(name))
+    there = sick(p.pod for name in wanted for p in known.on(name) if not validation(p.pod))
     every = (*operator_as_subjects(snapshot, known), *nodes_as_subjects(snapshot, nodes), *there)
     return tuple(_new(every, found.about))
 

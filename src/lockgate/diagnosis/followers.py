@@ -28,5 +28,10 @@ AFTER_DRIVER: Final = (
     "operands/dcgm-without-driver",
     "operands/plugin-not-targeted",
     "operands/left-out",
+    "injection/driver-root-missing",
+    "injection/driver-library-missing",
 )
 """Rules that fail when the node's driver does not work."""
+
+AFTER_MIG: Final = ("operands/plugin-not-targeted", "operands/left-out", "operator/policy-not-ready")
+"""Rules that fail while the MIG manager has paused the operands of a node."""

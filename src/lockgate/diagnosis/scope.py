@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from lockgate.diagnosis.operand_names import matching, short_name, suggestions
+from lockgate.diagnosis.operand_names import matching, short_name, suggestions, validation
 from lockgate.diagnosis.probe import gate_of, has_gpus, probe
 from lockgate.diagnosis.stage import Stage, stage_of
 from lockgate.diagnosis.subject import MAKERS, Subject, is_short, subjects
@@ -70,7 +70,7 @@ def _node_scope(snapshot: Snapshot, target: Target) -> Scope:
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
         raise TargetMissingError(f"{target.text} is not there{hint}", near)
     here = operands(snapshot.pods, snapshot.namespace_pods, snapshot.daemon_sets).on(node.name)
-    return Scope(target, (*nodes_as_subjects(snapshot, (node,)), *sick(p.pod for p in here)))
+    return Scope(target, (*nodes_as_subjects(snapshot, (node,)), *sick(p.pod for p in here if not validation(p.pod))))
 
 
 def nodes_as_subjects(snapshot: Snapshot, nodes: Iterable[Node]) -> tuple[Subject, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from lockgate.diagnosis.views.claims import claims
+from lockgate.diagnosis.views.ailing import ailing
 from lockgate.diagnosis.views.creation import creation
 from lockgate.diagnosis.views.devices import devices
 from lockgate.diagnosis.views.gate_one import gate_one
@@ -17,11 +18,13 @@ from lockgate.diagnosis.views.operands import operands
 from lockgate.diagnosis.views.plugin import plugin
 from lockgate.diagnosis.views.pod_events import pod_events, workload_events
 from lockgate.diagnosis.views.struck import struck
+from lockgate.diagnosis.views.stack import stacks
 from lockgate.diagnosis.views.words import words
 from lockgate.diagnosis.views.xids import xids
 
 VIEWS: dict[str, Callable[..., Any]] = {
     "claims": claims,
+    "ailing": ailing,
     "creation": creation,
     "devices": devices,
     "gate_one": gate_one,
@@ -32,6 +35,7 @@ VIEWS: dict[str, Callable[..., Any]] = {
     "plugin": plugin,
     "pod_events": pod_events,
     "struck": struck,
+    "stacks": stacks,
     "words": words,
     "xids": xids,
     "workload_events": workload_events,

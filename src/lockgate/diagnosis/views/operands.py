@@ -42,10 +42,16 @@ class Operands:
 
 
 def operands(pods: Pods | Missing, namespace_pods: Pods | Missing, daemon_sets: DaemonSets | Missing) -> Operands:
-    """What of the cluster belongs to a GPU operator, by all pods or else by those of one namespace."""
-    pods = namespace_pods if isinstance(pods, Missing) else pods
+    """What of the cluster belongs to a GPU operator, by all pods or else by those of one namespace.
+
+    Pods of the validator that have failed are among those of a namespace alone.
+    """
+    near = () if isinstance(namespace_pods, Missing) else namespace_pods
     sets = () if isinstance(daemon_sets, Missing) else tuple(ds for ds in daemon_sets if short_name(ds))
-    known = () if isinstance(pods, Missing) else pods
+    known = near if isinstance(pods, Missing) else pods
+    if near is not known:
+        failed = {(p.namespace, p.name): p for p in near if validation(p)}
+        known = (*(p for p in known if (p.namespace, p.name) not in failed), *failed.values()) if failed else known
     by_name = {(ds.namespace, ds.name): short_name(ds) for ds in sets}
     own = (OperandPod(_operand(pod, by_name), pod) for pod in known)
     return Operands(sets, tuple(each for each in own if each.operand))

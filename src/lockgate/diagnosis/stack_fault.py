@@ -1,0 +1,93 @@
+"""A fault of a node's GPU stack as a rule tells it: on which nodes it was seen, by which words, and what follows.
+
+The stack starts in an order: driver, container toolkit, validator and device plugin, then what only describes and
+measures. What stands first is the cause; rules name what comes after it in `mutes`.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+
+from lockgate.diagnosis.rule import Failed, Skipped
+from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes, pod_ref
+from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.views.ailing import Ailing
+from lockgate.diagnosis.views.stack import NodeStack, Told
+from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.pod_state import trouble
+
+STAGES: Final = (Stage.NODE, Stage.OPERAND, Stage.ADMISSION, Stage.CREATING, Stage.FAILED, Stage.RUNNING)
+"""Where a fault of the stack may be asked about: a node, an operand, an operand's pod that is not well."""
+
+Find = Callable[[NodeStack], Told | None]
+Words = Callable[[NodeStack, Told], str]
+Remedies = Callable[[NodeStack, Told], tuple[Remedy, ...]]
+
+
+def blame(
+    ailing: Ailing,
+    find: Find,
+    says: Words,
+    remedy: Remedies,
+    *,
+    codes: tuple[str, ...] = (),
+    softer: Severity | None = None,
+) -> Failed | Skipped | None:
+    """The fault where it is found; Skipped where logs that may show it were not read.
+
+    `softer` is how bad it is while every node that has it still has GPUs to give.
+    """
+    hits = [(on, told) for on in ailing.nodes if (told := find(on))]
+    if not hits:
+        unread = ailing.unread if any(on.sick for on in ailing.nodes) else None
+        return Skipped(unread.reason, unread.how) if unread else None
+    (on, told), names = hits[0], [on.name for on, _ in hits]
+    return Failed(
+        about=f"node/{on.name}" if len(hits) == 1 else "nodes",
+        codes=codes,
+        severity=softer if all(each.advertises for each, _ in hits) else None,
+        summary=f"{listed(names)}: {says(on, told)}",
+        reach=len(hits),
+        evidence=(*(e for _, each in hits[:MOST_NODES] for e in _seen(each)), *more_nodes(len(hits) - MOST_NODES)),
+        remedy=remedy(on, told),
+    )
+
+
+def with_more(told: Told | None, *more: Told | Evidence | None) -> Told | None:
+    """What was found, with what else speaks for it; None where it was not found."""
+    beside = tuple(each.evidence if isinstance(each, Told) else each for each in more if each is not None)
+    return None if told is None else msgspec.structs.replace(told, more=(*told.more, *beside))
+
+
+def read_logs(told: Told) -> tuple[Remedy, ...]:
+    """See the whole log of the pod that said it; nothing where no pod did."""
+    if told.pod is None:
+        return ()
+    command = f"kubectl logs -n {told.pod.namespace} {told.pod.name} --all-containers --tail=100"
+    return (Remedy("Read the whole log", command, Risk.NONE),)
+
+
+def restart(told: Told) -> tuple[Remedy, ...]:
+    """Let the pod that said it start again, once the cause is mended."""
+    if told.pod is None:
+        return ()
+    command = f"kubectl delete pod -n {told.pod.namespace} {told.pod.name}"
+    return (Remedy("Then let its pod start again", command, Risk.MEDIUM),)
+
+
+def kernel_of(on: NodeStack) -> str:
+    """The kernel that runs on the node."""
+    return (on.node.status.node_info.kernel_version if on.node else "") or "of the node"
+
+
+def image_of(told: Told) -> str:
+    """The image of the pod's first container."""
+    containers = told.pod.spec.containers if told.pod else ()
+    return next((c.image for c in containers if c.image), "of the pod")
+
+
+def _seen(told: Told) -> tuple[Evidence, ...]:
+    pod = told.pod
+    state = () if pod is None else (Evidence(object=pod_ref(pod), field="status", value=trouble(pod) or "not Ready"),)
+    return (told.evidence, *told.more, *state)

@@ -1,0 +1,1 @@
+"""Drivers that are not built, do not load, or cannot be exchanged."""

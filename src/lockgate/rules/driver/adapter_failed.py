@@ -1,0 +1,49 @@
+"""A GPU does not start: the driver cannot initialize it.
+
+The module is loaded and found the device, and its firmware or hardware did not come up.
+
+Why it matters: the GPU is lost until it is reset; a node with one GPU has none, and clients of the driver may hang.
+How to tell: `RmInitAdapter failed` in the kernel's log names the PCI address; GSP and GFW are the GPU's own firmware.
+Fix: cold-boot the node (power off, not reboot); if it comes back, it is broken or badly seated, or driver and firmware
+do not go together: try another driver release, then have the GPU replaced.
+"""
+
+import re
+
+from lockgate.diagnosis.followers import AFTER_DRIVER
+from lockgate.diagnosis.rule import Outcome, rule
+from lockgate.diagnosis.stack_fault import STAGES, blame
+from lockgate.diagnosis.views.ailing import Ailing
+from lockgate.diagnosis.views.stack import NodeStack, Told
+from lockgate.model.finding import Remedy, Risk, Severity
+
+# nvidia.ko (open, 535.261); open-gpu-kernel-modules#789, #246, #326.
+_TEXTS = (
+    re.compile(r"NVRM: GPU (?P<gpu>[0-9a-fA-F:.]+): RmInitAdapter failed!"),
+    re.compile(r"(?:GPU (?P<gpu>[0-9a-fA-F:.]+).*)?Cannot initialize GSP firmware RM"),
+    re.compile(r"(?:GPU (?P<gpu>[0-9a-fA-F:.]+).*)?failed to wait for GFW boot complete"),
+)
+
+
+@rule(
+    codes=("H12",),
+    severity=Severity.BLOCKER,
+    stages=STAGES,
+    asks_gpu=None,
+    mutes=("injection/driver-timeout", *AFTER_DRIVER),
+)
+def adapter_failed(ailing: Ailing) -> Outcome:
+    return blame(
+        ailing,
+        lambda on: on.kernel(*_TEXTS),
+        lambda on, told: f"the driver cannot start GPU {told.match['gpu'] or '(see the line)'}.",
+        _remedies,
+        softer=Severity.ERROR,
+    )
+
+
+def _remedies(on: NodeStack, told: Told) -> tuple[Remedy, ...]:
+    return (
+        Remedy(f"On {on.name}, see what else is said of it", "sudo dmesg -T | grep -E 'NVRM|Xid'", Risk.NONE),
+        Remedy("Drain the node, then power it off and on", f"kubectl drain {on.name} --ignore-daemonsets", Risk.HIGH),
+    )

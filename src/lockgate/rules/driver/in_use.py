@@ -1,0 +1,66 @@
+"""The old driver cannot be unloaded: something still uses it.
+
+Before a driver is exchanged its kernel module must be unloaded, which the kernel refuses while any process or module
+holds it. The driver manager (an init container) then gives up and is tried again.
+
+Why it matters: the new driver never comes up, and the paused operands do not come back. What runs may go on.
+How to tell: the driver manager's log says that the driver is in use; GPU pods, or programs on the host, hold it.
+Fix: end what holds it: drain the GPU pods of the node, stop host programs (X, nvidia-persistenced, dcgm); where a
+driver is installed on the host, switch the operator's off (`driver.enabled: false`).
+"""
+
+import re
+
+from lockgate.diagnosis.followers import AFTER_DRIVER
+from lockgate.diagnosis.rule import Outcome, rule
+from lockgate.diagnosis.seen import listed
+from lockgate.diagnosis.stack_fault import STAGES, blame, read_logs, with_more
+from lockgate.diagnosis.views.ailing import Ailing
+from lockgate.diagnosis.views.gate_one import gpu_asked
+from lockgate.diagnosis.views.stack import NodeStack, Told
+from lockgate.model.facts import Missing, Pods
+from lockgate.model.finding import Remedy, Risk, Severity
+from lockgate.model.objects import Pod
+
+# k8s-driver-manager and the driver container (gpu-operator#2166, #901, #2509, #367, #180).
+_TEXTS = (
+    re.compile(r"Could not unload NVIDIA driver kernel modules, driver is in use"),
+    re.compile(r"nvidia driver module is already loaded with refcount (?P<users>\d+)"),
+)
+_NO_DRAIN = re.compile(r"Auto drain of the node .* is disabled")
+
+
+@rule(codes=("H08",), severity=Severity.BLOCKER, stages=STAGES, asks_gpu=None, mutes=AFTER_DRIVER)
+def in_use(ailing: Ailing, pods: Pods | Missing) -> Outcome:
+    return blame(
+        ailing,
+        _find,
+        lambda on, told: f"the old driver cannot be unloaded; {_who(on, pods)}.",
+        _remedies,
+        softer=Severity.ERROR,
+    )
+
+
+def _find(on: NodeStack) -> Told | None:
+    return with_more(on.said(*_TEXTS, of=("driver",)), on.said(_NO_DRAIN, of=("driver",)), on.module("nvidia"))
+
+
+def _who(on: NodeStack, pods: Pods | Missing) -> str:
+    if isinstance(pods, Missing):
+        return "whether GPU pods hold it is not known"
+    holding = [f"{p.namespace}/{p.name}" for p in pods if _holds(p, on.name)]
+    if holding:
+        return f"GPU pods on the node: {listed(holding)}"
+    return "no pod on the node asks for a GPU, so a program or module of the host holds it"
+
+
+def _holds(pod: Pod, node: str) -> bool:
+    return pod.spec.node_name == node and pod.status.phase == "Running" and bool(gpu_asked(pod))
+
+
+def _remedies(on: NodeStack, told: Told) -> tuple[Remedy, ...]:
+    return (
+        Remedy(f"On {on.name}, see what holds the driver", "sudo lsof /dev/nvidia*; lsmod | grep nvidia", Risk.NONE),
+        Remedy("Drain the node's GPU pods", f"kubectl drain {on.name} --ignore-daemonsets", Risk.HIGH),
+        *read_logs(told),
+    )

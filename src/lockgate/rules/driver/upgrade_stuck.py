@@ -1,0 +1,118 @@
+"""A driver upgrade does not go on.
+
+The operator exchanges drivers node by node: it cordons, waits for jobs, deletes GPU pods, restarts the driver and
+validates. It keeps its place in a label of the node, and does not say why it stands still.
+
+Why it matters: the node stays cordoned, or keeps the old driver; a node that failed keeps its place in the budget, so
+that others wait for it as well.
+How to tell: `nvidia.com/gpu-driver-upgrade-state`; events `GPUDriverUpgrade` of the node say what failed.
+Fix: mend what the driver pod or the event says, then set the label to `upgrade-required`; delete the driver pod if it
+stays. A PodDisruptionBudget, a pod without a controller or with an emptyDir keeps GPU pods from being deleted.
+"""
+
+import msgspec
+
+from lockgate.diagnosis.rule import Failed, Passed, rule
+from lockgate.diagnosis.seen import event, listed
+from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.views.operands import Operands
+from lockgate.model import names
+from lockgate.model.facts import Events, Missing, Nodes
+from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.objects import Event, Node
+
+# k8s-operator-libs pkg/upgrade (consts.go, pod_manager.go, validation_manager.go).
+_DONE = ("", "upgrade-done")
+_REASON = "GPUDriverUpgrade"
+_SKIP = "nvidia.com/gpu-driver-upgrade.skip"
+_DELETING = ("pod-deletion-required", "drain-required")
+
+
+class _Halt(msgspec.Struct, frozen=True):
+    """Why an upgrade stands still, as far as it does, and how bad that is."""
+
+    words: str
+    severity: Severity
+
+
+@rule(
+    codes=("H15",),
+    severity=Severity.ERROR,
+    stages=(Stage.NODE,),
+    asks_gpu=None,
+    mutes=(
+        "scheduling/cordoned",
+        "operands/plugin-not-targeted",
+        "operands/left-out",
+        "operands/plugin-gone",
+        "operands/init-waits",
+        "operator/policy-not-ready",
+    ),
+)
+def upgrade_stuck(node: Node, nodes: Nodes, operands: Operands, events: Events | Missing) -> Failed | Passed | None:
+    state = _state(node)
+    if state in _DONE:
+        return Passed(f"the driver upgrade of {node.name} is done") if state else None
+    warned = _warned(node, events)
+    halt = _halt(node, state, nodes, operands, warned)
+    return Failed(
+        about=f"node/{node.name}",
+        severity=halt.severity,
+        title="A driver is being upgraded" if halt.severity is Severity.INFO else "",
+        summary=f"{node.name}: the driver upgrade is at {state}; {halt.words}.",
+        evidence=(
+            Evidence(object=f"node/{node.name}", field=f"metadata.labels[{names.UPGRADE_STATE}]", value=state),
+            *(event(e) for e in warned[-2:]),
+        ),
+        remedy=() if halt.severity is Severity.INFO else _remedies(node, operands),
+    )
+
+
+def _state(node: Node) -> str:
+    return node.metadata.labels.get(names.UPGRADE_STATE, "")
+
+
+def _halt(node: Node, state: str, nodes: Nodes, operands: Operands, warned: Events) -> _Halt:
+    match state:
+        case "upgrade-failed":
+            return _Halt("it failed, and keeps its place in the budget until somebody mends it", Severity.ERROR)
+        case "upgrade-required":
+            return _waiting(node, nodes)
+        case "validation-required" if not any(p.operand == "operator-validator" for p in operands.on(node.name)):
+            return _Halt("no validator runs on the node, so it waits for good", Severity.WARNING)
+        case _ if state in _DELETING and warned:
+            return _Halt("GPU pods of the node cannot be deleted", Severity.WARNING)
+        case _:
+            return _Halt("it goes on", Severity.INFO)
+
+
+def _waiting(node: Node, nodes: Nodes) -> _Halt:
+    if node.metadata.labels.get(_SKIP) == "true":
+        return _Halt(f"a person leaves the node out with {_SKIP}", Severity.INFO)
+    failed = [n.name for n in nodes if _state(n) == "upgrade-failed"]
+    if failed:
+        return _Halt(f"it waits for a place, which {listed(failed)} keeps that failed", Severity.WARNING)
+    return _Halt("it waits for its turn", Severity.INFO)
+
+
+def _warned(node: Node, events: Events | Missing) -> tuple[Event, ...]:
+    known = () if isinstance(events, Missing) else events
+    own = (e for e in known if e.about.kind == "Node" and e.about.name == node.name)
+    return tuple(e for e in own if e.reason == _REASON and e.type == "Warning")
+
+
+def _remedies(node: Node, operands: Operands) -> tuple[Remedy, ...]:
+    driver = next((each.pod for each in operands.on(node.name) if each.operand == "driver"), None)
+    look = f"kubectl logs -n {driver.namespace} {driver.name} --all-containers --tail=100" if driver else ""
+    return (
+        Remedy(
+            "See what happened on the node, and what the driver says",
+            f"kubectl get events -A --field-selector reason={_REASON}" + (f"; {look}" if look else ""),
+            Risk.NONE,
+        ),
+        Remedy(
+            "Once that is mended, let the upgrade begin anew",
+            f"kubectl label node {node.name} --overwrite {names.UPGRADE_STATE}=upgrade-required",
+            Risk.HIGH,
+        ),
+    )

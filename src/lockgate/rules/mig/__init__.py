@@ -1,0 +1,1 @@
+"""MIG: layouts that are not applied, not permitted, or lost."""
