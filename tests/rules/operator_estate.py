@@ -36,6 +36,8 @@ OPERANDS: dict[str, Operand] = {
     "dcgm-exporter": Operand("nvidia-dcgm-exporter", ("toolkit-validation",), "nvidia-dcgm-exporter"),
     "mig-manager": Operand("nvidia-mig-manager", ("toolkit-validation",), "nvidia-mig-manager"),
 }
+# What runs before the runtime has its handler.
+_BEFORE_HANDLER = ("driver", "container-toolkit")
 # Which init containers never end while an operand is stuck.
 _WAITING_FOR = {
     "driver": ("driver-validation", "toolkit-validation"),
@@ -49,15 +51,19 @@ def with_operator(facts: dict[str, Any]) -> dict[str, Any]:
     asked = facts["operator"]
     nodes, stuck = asked["nodes"], asked.get("stuck", {})
     wanted = {short: o for short, o in OPERANDS.items() if short not in asked.get("without", ())}
+    classes = {"nvidia": {"handler": "nvidia"}} if "container-toolkit" in wanted else {}
+    named = "nvidia" if classes else None  # without the toolkit nobody makes the handler, and operands do without
     own = {
         "nodes": {node: {"metadata": {"labels": _labels(wanted)}} for node in nodes},
-        "daemon_sets": {f"{NAMESPACE}/{o.daemon_set}": _daemon_set(s, o, nodes, stuck) for s, o in wanted.items()},
+        "daemon_sets": {
+            f"{NAMESPACE}/{o.daemon_set}": _daemon_set(s, o, nodes, stuck, named) for s, o in wanted.items()
+        },
         "pods": {
-            f"{NAMESPACE}/{o.daemon_set}-{node}": _pod(o, short, node, stuck.get(node, ""))
+            f"{NAMESPACE}/{o.daemon_set}-{node}": _pod(o, short, node, stuck.get(node, ""), named)
             for node in nodes
             for short, o in wanted.items()
         },
-        "runtime_classes": {"nvidia": {"handler": "nvidia"}},
+        "runtime_classes": classes,
         "cluster_policies": {"cluster-policy": {"status": {"state": "notReady" if stuck else "ready"}}},
         "namespaces": {NAMESPACE: {"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "privileged"}}}},
     }
@@ -74,7 +80,9 @@ def _labels(wanted: dict[str, Operand]) -> dict[str, str]:
     return {f"nvidia.com/gpu.deploy.{short}": "true" for short in wanted}
 
 
-def _daemon_set(short: str, operand: Operand, nodes: list[str], stuck: dict[str, str]) -> dict[str, Any]:
+def _daemon_set(
+    short: str, operand: Operand, nodes: list[str], stuck: dict[str, str], runtime_class: str | None
+) -> dict[str, Any]:
     waiting = sum(1 for node in nodes if short == stuck.get(node) or _hangs(operand, stuck.get(node, "")))
     count, ready = len(nodes), len(nodes) - waiting
     return {
@@ -84,7 +92,7 @@ def _daemon_set(short: str, operand: Operand, nodes: list[str], stuck: dict[str,
                 "spec": {
                     "nodeSelector": {f"nvidia.com/gpu.deploy.{short}": "true"},
                     "tolerations": [{"key": _GPU, "operator": "Exists", "effect": "NoSchedule"}],
-                    "runtimeClassName": None if short in ("driver", "container-toolkit") else "nvidia",
+                    "runtimeClassName": None if short in _BEFORE_HANDLER else runtime_class,
                     "initContainers": [{"name": name} for name in operand.init],
                     "containers": [{"name": operand.container}],
                 }
@@ -106,7 +114,7 @@ def _hangs(operand: Operand, stuck: str) -> str:
     return next((name for name in operand.init if name in _WAITING_FOR.get(stuck, ())), "")
 
 
-def _pod(operand: Operand, short: str, node: str, stuck: str) -> dict[str, Any]:
+def _pod(operand: Operand, short: str, node: str, stuck: str, runtime_class: str | None) -> dict[str, Any]:
     hangs = "" if short == stuck else _hangs(operand, stuck)
     return {
         "like": "plugin",
@@ -116,7 +124,7 @@ def _pod(operand: Operand, short: str, node: str, stuck: str) -> dict[str, Any]:
         },
         "spec": {
             "nodeName": node,
-            "runtimeClassName": None if short in ("driver", "container-toolkit") else "nvidia",
+            "runtimeClassName": None if short in _BEFORE_HANDLER else runtime_class,
             "initContainers": [{"name": name} for name in operand.init],
             "containers": [{"name": operand.container}],
         },

@@ -24,7 +24,7 @@ for _family in FAMILIES:  # a family's built-in configuration is a module: impor
 RULES = {rule.id: rule for rule in all_rules()}
 PACKAGE = Path(lockgate.rules.__file__).parent
 KINDS = {"failing", "look-alike", "healthy"}
-KEYS = {"case", "kind", "ask", "facts", "says", "codes", "ruled_out", "skipped", "cause", "exit"}
+KEYS = {"case", "kind", "ask", "facts", "says", "codes", "ruled_out", "skipped", "cause", "beside", "exit"}
 _FORBIDDEN = ("open", "socket.", "subprocess.", "os.system", "os.exec", "os.posix_spawn", "urllib.")
 _WATCH = {"on": False}  # an audit hook cannot be taken away again, so it asks
 

@@ -24,9 +24,12 @@ class Said(msgspec.Struct, frozen=True):
 
 def in_order(said: Sequence[Said], rules: Iterable[Rule]) -> tuple[Finding, ...]:
     """Put each muted finding under what explains it, say the same cause once, and sort by severity, reach and id."""
+    rules = tuple(rules)
     mutes = {r.id: r.mutes for r in rules}
     ranked = sorted(said, key=_rank)
-    merged = _merged(ranked, _parents(ranked, mutes))
+    parents = _parents(ranked, mutes)
+    _tell_once(ranked, parents, {r.id for r in rules if r.fallback})
+    merged = _merged(ranked, parents)
     below: dict[_Key, list[_Key]] = defaultdict(list)
     for key in merged:
         below[key[:-1]].append(key)
@@ -91,6 +94,19 @@ def _parents(ranked: Sequence[Said], mutes: _Mutes) -> list[int | None]:
         if place in _upwards(place, parents):
             parents[place] = None
     return parents
+
+
+def _tell_once(ranked: Sequence[Said], parents: list[int | None], fallbacks: set[str]) -> None:
+    """Put what only quotes an object's trouble under the finding that tells of that object already."""
+    telling: dict[str, int] = {}
+    for place, said in enumerate(ranked):
+        if said.finding.id not in fallbacks:
+            for evidence in said.finding.evidence:
+                telling.setdefault(evidence.object, place)
+    for place, said in enumerate(ranked):
+        teller = telling.get(said.finding.about)
+        if said.finding.id in fallbacks and teller is not None and place not in _upwards(teller, parents):
+            parents[place] = teller
 
 
 def _muting(said: Said, rule: str, places: _Places, ranked: Sequence[Said]) -> Iterator[int]:
