@@ -11,16 +11,27 @@ BOM = "\ufeff"
 
 
 def parse_document(text: str | bytes, file: str, dialect: Dialect) -> Table:
-    """The tables of a file; raises TomlError where the dialect's library would refuse it."""
+    """The tables of a file; raises TomlError where the dialect's library would refuse it, with what stands before."""
     source = _decode(text)
     if source.startswith(BOM) and dialect.skips_bom:
         source = source[1:]
     reader = Reader(source, dialect)
     tables = tables_for(dialect, file)
-    while reader.skip_blank():
-        _expression(reader, tables)
-        reader.end_of_line()
+    try:
+        while reader.skip_blank():
+            _expression(reader, tables)
+            reader.end_of_line()
+    except TomlError as error:
+        raise UnfinishedError(error, _finish(tables.root)) from None
     return _finish(tables.root)
+
+
+class UnfinishedError(TomlError):
+    """A file that is no TOML from some line on, and the tables of what stands before that line."""
+
+    def __init__(self, error: TomlError, before: Table) -> None:
+        super().__init__(error.message, error.line, error.column, structural=error.structural, panics=error.panics)
+        self.before = before
 
 
 def _decode(text: str | bytes) -> str:
@@ -47,9 +58,8 @@ def _expression(reader: Reader, tables: Tables) -> None:
 
 def _no_value(reader: Reader) -> TomlError:
     """go-toml v1 takes what stands on the next lines for the value, and is at a loss unless the file ends there."""
-    line, column = reader.where(reader.at)
     error = reader.unhandled_token()
-    return error if reader.skip_blank() else TomlError("expecting a value", line, column)
+    return error if reader.skip_blank() else reader.error("expecting a value")
 
 
 def _header(reader: Reader, tables: Tables) -> None:

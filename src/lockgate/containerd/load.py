@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from lockgate.containerd.decode import Decoder, WrongTypeError
-from lockgate.containerd.document import parse_document
+from lockgate.containerd.document import UnfinishedError, parse_document
 from lockgate.containerd.imports import BadPatternError, Directory, Files, Unreadable, resolve_imports
 from lockgate.containerd.merge import merge_file
 from lockgate.containerd.migrate import Collision, migrate_names, migrate_plugins
@@ -93,14 +93,23 @@ def _read(files: Files, path: str, family: Family, shape: Struct) -> Table | Non
 
 def _parse(text: str | bytes, path: str, family: Family, shape: Struct) -> Table:
     try:
-        document = parse_document(text, path, family.toml)
-        decoded = Decoder(family.toml).decode(shape, document, None, ())
-        _refuse_unfit(decoded)
+        try:
+            decoded = _decode(parse_document(text, path, family.toml), family, shape)
+        except UnfinishedError as error:
+            if family.toml.major == 2:  # go-toml v2 decodes line by line: what is wrong further up is said first
+                _decode(error.before, family, shape)
+            raise
     except TomlError as error:
         raise Refused(ConfigError(syntax(error, path, family), path, error.line, error.panics)) from None
     except WrongTypeError as error:
         raise Refused(wrong_type(error, path, family)) from None
     assert isinstance(decoded, Table)  # a struct decodes to a table
+    return decoded
+
+
+def _decode(document: Table, family: Family, shape: Struct) -> Node:
+    decoded = Decoder(family.toml).decode(shape, document, None, ())
+    _refuse_unfit(decoded)
     return decoded
 
 
