@@ -15,6 +15,7 @@ from lockgate.diagnosis.views.gate_two import gate_two
 from lockgate.diagnosis.views.handler import handler
 from lockgate.diagnosis.views.node_words import node_words
 from lockgate.diagnosis.views.operands import operands
+from lockgate.diagnosis.views.other_scheduler import other_words
 from lockgate.diagnosis.views.plugin import plugin
 from lockgate.diagnosis.views.pod_events import pod_events, workload_events
 from lockgate.diagnosis.views.struck import struck
@@ -32,6 +33,7 @@ VIEWS: dict[str, Callable[..., Any]] = {
     "handler": handler,
     "node_words": node_words,
     "operands": operands,
+    "other_words": other_words,
     "plugin": plugin,
     "pod_events": pod_events,
     "struck": struck,

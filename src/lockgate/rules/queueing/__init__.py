@@ -1,0 +1,1 @@
+"""Work that a queueing system or another scheduler holds back."""
