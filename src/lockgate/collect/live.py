@@ -91,9 +91,13 @@ def connect(access: Access) -> Api:
 
 
 async def _from_cluster(access: Access, kind: str, name: str, namespace: str) -> Snapshot:
-    api = connect(access)
-    async with api:
-        return await _Look(api, namespace or api.namespace or "default").at(kind, name)
+    async with connect(access) as api:
+        return await look(api, kind, name, namespace)
+
+
+async def look(api: Api, kind: str, name: str, namespace: str) -> Snapshot:
+    """As `from_cluster`, over a connection that is there."""
+    return await _Look(api, namespace or api.namespace or "default").at(kind, name)
 
 
 class _Look:

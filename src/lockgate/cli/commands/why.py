@@ -24,6 +24,7 @@ EXAMPLES = """examples:
   {prog} why pytorchjob/llm                       any owner of pods, through whatever it owns
   {prog} why namespace/ml                         what is wrong in one namespace
   {prog} why                                      what is wrong in this cluster now, worst first
+  {prog} why pod/train --watch                    until it runs: which gate it passes, and when
   {prog} why pod/train --from bundle.tgz          an archive or folder that someone sent
   kubectl describe pod train | {prog} why train --from -
   kubectl get events -n ml | {prog} why train -n ml --from -
@@ -57,6 +58,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="text (default), json, yaml or markdown",
     )
     parser.add_argument("--no-color", action="store_true", help="plain text; so does the environment variable NO_COLOR")
+    parser.add_argument(
+        "-w", "--watch", action="store_true", help="follow a pod until it runs: which gate it passes, and when"
+    )
     add_waiver_arguments(parser)
     add_cluster_arguments(parser)
 
@@ -68,6 +72,8 @@ def run(options: argparse.Namespace) -> int:
 
     try:
         target = parse_target(options.target, options.namespace)
+        if options.watch:
+            return _watch(options, target)
         diagnosis = _diagnose(options, target)
     except (InputError, TargetError, TargetMissingError) as error:
         return complain(str(error), 2)
@@ -79,6 +85,12 @@ def run(options: argparse.Namespace) -> int:
         )
     _render(diagnosis, options)
     return int(diagnosis.exit_code)
+
+
+def _watch(options: argparse.Namespace, target: "Target") -> int:
+    from lockgate.cli.watching import watch
+
+    return watch(options, target)
 
 
 def _diagnose(options: argparse.Namespace, target: "Target") -> "Diagnosis":
