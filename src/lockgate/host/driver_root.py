@@ -106,19 +106,23 @@ class _Libraries:
 
     def __init__(self, root: Root, directories: Iterable[str], machine: str) -> None:
         self._root = root
-        self._folders = [(f"{directory}/{folder}", folder) for directory in directories for folder in LIBRARY_FOLDERS]
+        self._entries = [
+            (f"{directory}/{folder}", folder, name)
+            for directory in directories
+            for folder in LIBRARY_FOLDERS
+            for name in root.names(f"{directory}/{folder}")
+        ]
         self._machine = machine
         self._seen: set[str] = set()
 
     def matching(self, *patterns: str) -> Iterator[Library]:
-        for directory, folder in self._folders:
-            for name in self._root.names(directory):
-                if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns):
-                    elf = _elf(self._root, directory, name)
-                    soname = f"{folder}{elf[2] or name}" if elf else ""
-                    if elf and elf[1] == self._machine and soname not in self._seen:
-                        self._seen.add(soname)
-                        yield Library(path=elf[0], names=self._names(directory, folder, name, soname))
+        wanted = re.compile("|".join(map(fnmatch.translate, patterns)))
+        for directory, folder, name in self._entries:
+            elf = _elf(self._root, directory, name) if wanted.match(name) else None
+            soname = f"{folder}{elf[2] or name}" if elf else ""
+            if elf and elf[1] == self._machine and soname not in self._seen:
+                self._seen.add(soname)
+                yield Library(path=elf[0], names=self._names(directory, folder, name, soname))
 
     def _names(self, directory: str, folder: str, name: str, soname: str) -> tuple[str, ...]:
         """The soname; the name without a version where the driver has a link of that name; those of the table."""

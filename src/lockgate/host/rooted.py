@@ -60,7 +60,7 @@ class Root:
         resolved = self.resolve(directory)
         if resolved is not None:
             try:
-                yield from sorted(entry.name for entry in self.outside(resolved).iterdir())
+                yield from sorted(os.listdir(self.outside(resolved)))  # noqa: PTH208 - names only, of thousands
             except NotADirectoryError:
                 return
 

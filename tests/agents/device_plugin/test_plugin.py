@@ -215,6 +215,20 @@ def test_without_a_cdi_specification_no_device_is_handed_out() -> None:
     _play(play, files={"blocked": "a file where the folder should be"}, CDI_ROOT="{folder}/blocked")
 
 
+def test_a_file_that_the_driver_brings_later_is_in_the_specification_after_the_next_look() -> None:
+    async def play(stage: Stage) -> None:
+        await stage.counts(2, 2)
+        specification = stage.machine.cdi / "k8s.device-plugin.nvidia.com-gpu.json"
+        assert "libnvidia-ml.so.1" in specification.read_text()
+        late = stage.machine.root / "usr/bin/nvidia-cuda-mps-control"
+        late.touch()
+        await stage.kubelet.until(lambda: "nvidia-cuda-mps-control" in specification.read_text())
+        late.unlink()
+        await stage.kubelet.until(lambda: "nvidia-cuda-mps-control" not in specification.read_text())
+
+    _play(play)
+
+
 def test_without_a_driver_the_plugin_ends_and_says_why() -> None:
     async def play(stage: Stage) -> None:
         assert await asyncio.wait_for(stage.plugin.wait(), 30) == 1  # type: ignore[union-attr]

@@ -87,6 +87,11 @@ def device_names(runtime: Runtime) -> set[str]:
     return set(read_directories(Path("/"), [str(runtime.root / "cdi")]).devices)
 
 
+def gpu_names(runtime: Runtime) -> set[str]:
+    kind, names = "nvidia.com/gpu=", device_names(runtime)
+    return {name.removeprefix(kind) for name in names if name.startswith(kind)}
+
+
 def test_a_life(runtime: Runtime, machine: SimulatedMachine) -> None:
     before = runtime.config.read_bytes()
     uuids = [gpu.uuid for gpu in machine.control.gpus()]
@@ -128,6 +133,36 @@ def test_a_gpu_that_appears_is_in_the_specifications_after_the_next_look(
     assert len(writer.renew().changed) == 2
     assert "nvidia.com/gpu=1" in device_names(runtime)
     writer.close()
+
+
+def test_mig_devices_and_files_of_the_driver_are_in_the_specifications_after_the_next_look(
+    runtime: Runtime, machine: SimulatedMachine
+) -> None:
+    minors = runtime.root / "mig-minors"
+    minors.write_text("gpu0/gi7/access 66\ngpu0/gi7/ci0/access 67\n")
+    roots = Roots(machine.root, machine.dev.parent, Place(), mig_minors=minors)
+    writer = SpecWriter(runtime.root / "cdi", roots, namings=("type-index",))
+    try:
+        writer.renew()
+        assert gpu_names(runtime) == {"gpu0", "gpu1", "all"}
+        small = {"id": 7, "profile": 19, "start": 0, "size": 1}
+        compute = {"id": 0, "profile": 0, "start": 0, "size": 1}
+        machine.control.set(
+            0, mig_mode=True, mig_pending=True, gpu_instances=[small | {"compute_instances": [compute]}]
+        )
+        assert len(writer.renew().changed) == 1
+        assert gpu_names(runtime) == {"mig0:0", "gpu1", "all"}
+        specification = (runtime.root / "cdi/nvidia.com-gpu.yaml").read_text()
+        assert all(f"/dev/nvidia-caps/nvidia-cap{number}" in specification for number in (66, 67))
+        machine.control.set(0, mig_mode=False, mig_pending=False, gpu_instances=[])
+        firmware = machine.root / "lib/firmware/nvidia/580.95.05/gsp_ga10x.bin"
+        firmware.parent.mkdir(parents=True)
+        firmware.touch()
+        writer.renew()
+        assert gpu_names(runtime) == {"gpu0", "gpu1", "all"}
+        assert "gsp_ga10x.bin" in (runtime.root / "cdi/nvidia.com-gpu.yaml").read_text()
+    finally:
+        writer.close()
 
 
 def test_a_driver_that_does_not_answer_leaves_the_specification_and_is_told(

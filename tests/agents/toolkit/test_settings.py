@@ -54,6 +54,12 @@ def test_cdi_in_the_runtime_follows_cdi_unless_told_otherwise() -> None:
     assert not read_settings([], {"CDI_ENABLED": "true", "RUNTIME_ENABLE_CDI": "false"}).wanted.enable_cdi
 
 
+def test_devices_are_named_by_index_and_uuid_unless_told_otherwise() -> None:
+    assert read_settings([], {}).device_names == ("index", "uuid")
+    told = read_settings([], {"NVIDIA_CTK_CDI_GENERATE_DEVICE_NAME_STRATEGIES": "type-index, uuid"})
+    assert told.device_names == ("type-index", "uuid")
+
+
 def test_no_specification_is_wanted_where_the_folder_is_empty() -> None:
     assert read_settings([], {"CDI_OUTPUT_DIR": ""}).cdi_output_dir == ""
 
@@ -64,6 +70,7 @@ def test_no_specification_is_wanted_where_the_folder_is_empty() -> None:
         ({"RUNTIME": "crio"}, "RUNTIME=crio cannot be configured yet"),
         ({"RUNTIME": "podman"}, "expected one of containerd, docker, crio"),
         ({"TOOLKIT_PID_FILE": "/run/x.pid"}, "must be toolkit.pid"),
+        ({"NVIDIA_CTK_CDI_GENERATE_DEVICE_NAME_STRATEGIES": "serial"}, "expected some of index, uuid, type-index"),
         ({"RUNTIME_RESTART_MODE": "kill"}, "expected one of signal, systemd, none"),
     ],
 )

@@ -26,7 +26,6 @@ from lockgate.gpu.values import Event, EventsLost, Snapshot
 from lockgate.host.device_nodes import find_nodes
 from lockgate.model.node_state import DevicesState
 
-CDI_RENEWAL: Final = 60.0  # seconds after which the CDI file is compared with the driver root again
 _EAGER: Final = 5  # looks in the time of one, while something is wrong; and looks at sockets
 _log = logging.getLogger("lockgate.device_plugin")
 
@@ -67,7 +66,6 @@ class Agent:
         self._health: Health = {}
         self._failure = ""  # why the driver does not answer
         self._blocked = ""  # why no device at all may be handed out
-        self._cdi_due = 0.0
         self._state = DevicesState()
         self._said: dict[str, str] = {}
         self._wake = asyncio.Event()
@@ -115,7 +113,6 @@ class Agent:
         settings = self._reload()
         if settings is not None:
             self.settings = self._offer.settings = settings
-            self._cdi_due = 0.0
 
     def _lose_driver(self, why: str) -> None:
         """Everything is unhealthy until the driver answers."""
@@ -131,7 +128,6 @@ class Agent:
         if devices != self._devices:
             self._announce(devices)
             self._devices = devices
-            self._cdi_due = 0.0
             self._offer.scores = score_pairs(await self._eyes.pairs(seen.gpus))
         self._health = after_probe(self._health, seen, devices, self.settings.policy, self._clock())
         for note in (self._found.problem, *self._found.notes):
@@ -164,8 +160,8 @@ class Agent:
 
     def _renew_cdi(self) -> None:
         """Without the specification a container could not get its device: then no device may be handed out."""
-        now, settings = self._clock(), self.settings
-        if now < self._cdi_due or (self._failure and not self._devices):
+        settings = self.settings
+        if self._failure and not self._devices:
             return
         dev = self._seen_dev_root / "dev"
         present = self._offer.present = frozenset(find_nodes(dev))
@@ -177,7 +173,6 @@ class Agent:
             self._blocked = str(error) if settings.uses_cdi else ""
         else:
             self._blocked = ""
-            self._cdi_due = now + CDI_RENEWAL
         self._say("cdi", self._blocked)
 
     def _tell(self) -> None:

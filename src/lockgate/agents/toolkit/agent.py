@@ -52,7 +52,8 @@ def _spec_writer(settings: Settings, checkpoint: Checkpoint) -> SpecWriter | Non
     """None where no specification is wanted."""
     if not (settings.cdi_enabled and settings.cdi_output_dir):
         return None
-    return SpecWriter(Path(settings.cdi_output_dir), find_roots(settings), checkpoint=checkpoint)
+    folder, roots = Path(settings.cdi_output_dir), find_roots(settings)
+    return SpecWriter(folder, roots, namings=settings.device_names, checkpoint=checkpoint)
 
 
 class Agent:

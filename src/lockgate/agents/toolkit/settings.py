@@ -13,6 +13,7 @@ import msgspec
 
 from lockgate.agents.options import Option, SettingsError, one_of, parse_bool, read_options
 from lockgate.apply.service import MODES
+from lockgate.cdi.build import NAMINGS, USUAL_NAMINGS
 from lockgate.containerd import HANDLERS, Wanted
 
 
@@ -35,6 +36,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     set_as_default: bool = False
     cdi_enabled: bool = False
     cdi_output_dir: str = "/var/run/cdi"
+    device_names: tuple[str, ...] = USUAL_NAMINGS
     enable_cdi_in_runtime: bool | None = None
     no_runtime_config: bool = False
     no_daemon: bool = False
@@ -64,6 +66,13 @@ def _pid_file(value: object) -> Path:
     if path.name != "toolkit.pid":
         raise ValueError("its name must be toolkit.pid")
     return path
+
+
+def _namings(value: object) -> tuple[str, ...]:
+    words = tuple(dict.fromkeys(word.strip() for word in str(value).split(",") if word.strip()))
+    if not words or set(words) - NAMINGS.keys():
+        raise ValueError(f"expected some of {', '.join(NAMINGS)}")
+    return words
 
 
 _DEFAULT: Final = Settings()
@@ -105,6 +114,7 @@ OPTIONS: Final = (
         default=_DEFAULT.cdi_output_dir,
         empty_counts=True,
     ),
+    _option("device_names", "device-name-strategy", "NVIDIA_CTK_CDI_GENERATE_DEVICE_NAME_STRATEGIES", _namings),
     _option("enable_cdi_in_runtime", "enable-cdi-in-runtime", "RUNTIME_ENABLE_CDI", parse_bool),
     _option("no_runtime_config", "no-runtime-config", "NO_RUNTIME_CONFIG", parse_bool),
     _option("no_daemon", "no-daemon", "NO_DAEMON", parse_bool),
