@@ -78,11 +78,15 @@ def scheduler_word(pod: Pod) -> Evidence | None:
 
 
 def scheduler_text(pod: Pod, events: Iterable[Event]) -> tuple[Evidence | None, FailedScheduling | None]:
-    """The scheduler's latest words about the pod (condition, else event) and what they say."""
+    """The scheduler's latest words about the pod (condition, else event) and what they say.
+
+    Autoscalers write events of the same reason; a text that is kube-scheduler's goes before one that is not.
+    """
     word = scheduler_word(pod)
     if word is None:
         failed = [e for e in events if e.reason == "FailedScheduling"]
-        word = event(failed[-1]) if failed else None
+        own = [e for e in failed if parse_failed_scheduling(e.text)] or failed
+        word = event(own[-1]) if own else None
     return word, parse_failed_scheduling(word.verbatim) if word else None
 
 

@@ -30,6 +30,15 @@ KERNEL_FULL: Final = "feature.node.kubernetes.io/kernel-version.full"
 OS_ID: Final = "feature.node.kubernetes.io/system-os_release.ID"
 OS_VERSION: Final = "feature.node.kubernetes.io/system-os_release.VERSION_ID"
 
+# Node labels of clouds that say "an accelerator is here": GKE, EKS, Karpenter on AWS, AKS, and AKS of old.
+CLOUD_ACCELERATORS: Final = (
+    "cloud.google.com/gke-accelerator",
+    "k8s.amazonaws.com/accelerator",
+    "karpenter.k8s.aws/instance-gpu-manufacturer",
+    "kubernetes.azure.com/accelerator",
+    "accelerator",
+)
+
 # Node labels of the operator
 GPU_PRESENT: Final = "nvidia.com/gpu.present"
 DEPLOY_PREFIX: Final = "nvidia.com/gpu.deploy."

@@ -75,8 +75,10 @@ def gpu_asked(pod: Pod) -> str:
 
 
 def is_gpu_node(node: Node) -> bool:
-    """Whether a node has, or says that it has, NVIDIA devices: a PCI label, `gpu.present`, or a GPU resource's name."""
+    """Whether a node has, or says that it has, NVIDIA devices: by a label of discovery or a cloud, or a resource."""
     labels = node.metadata.labels
+    if any("nvidia" in labels.get(label, "") for label in names.CLOUD_ACCELERATORS):
+        return True
     if any(labels.get(label) == "true" for label in (*names.PCI_PRESENT, names.GPU_PRESENT)):
         return True
     return any(names.is_gpu_resource(name) for name in (*node.status.capacity, *node.status.allocatable))

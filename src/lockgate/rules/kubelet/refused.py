@@ -32,6 +32,7 @@ from lockgate.model.objects import Pod
 # What a plugin's own error says: a part of its text, the catalogue's code, and what it means.
 _PLUGIN_ERRORS = (
     ("maximum request size for shared resources", "D06", "its GPUs are shared and give one slot a pod"),
+    ("device number not matched", "D11", "HAMi or Volcano assigned it another number of devices than it asks for"),
     ("unknown device", "D07", "the kubelet holds a device that the plugin does not know"),
     ("GPU is lost", "D05", "one lost GPU keeps the plugin from choosing among the others"),
     ("GetPreferredAllocation", "D05", "the plugin could not choose among its devices"),
@@ -39,7 +40,7 @@ _PLUGIN_ERRORS = (
 
 
 @rule(
-    codes=("D01", "D02", "D03", "D04", "D05", "D06", "D07", "D08", "D09", "D10"),
+    codes=("D01", "D02", "D03", "D04", "D05", "D06", "D07", "D08", "D09", "D10", "D11"),
     severity=Severity.BLOCKER,
     stages=(Stage.ADMISSION,),
     asks_gpu=None,

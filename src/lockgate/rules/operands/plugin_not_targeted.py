@@ -22,10 +22,12 @@ from lockgate.scheduling.selectors import Miss
 from lockgate.scheduling.taints import taint_text, toleration_for
 
 _PAUSES = {names.PAUSED_FOR_MIG: "G06", names.PAUSED_FOR_DRIVER: "G07"}
+# Labels that a cloud puts on its GPU nodes, and by which its own plugin chooses them.
+_CLOUD = names.CLOUD_ACCELERATORS
 
 
 @rule(
-    codes=("G01", "G04", "G05", "G06", "G07"),
+    codes=("G01", "G04", "G05", "G06", "G07", "B11"),
     severity=Severity.BLOCKER,
     stages=(Stage.SCHEDULING, Stage.ADMISSION, Stage.NODE),
     mutes=(
@@ -34,6 +36,7 @@ _PAUSES = {names.PAUSED_FOR_MIG: "G06", names.PAUSED_FOR_DRIVER: "G07"}
         "devices/unhealthy",
         "operands/left-out",
         "operator/policy-not-ready",
+        "autoscaling/node-not-initialized",
     ),
 )
 def plugin_not_targeted(
@@ -83,6 +86,8 @@ def _codes(judged: PluginOn, node: Node) -> tuple[str, ...]:
     paused = [_PAUSES[v] for v in values if v in _PAUSES]
     if paused:
         return tuple(paused)
+    if any(miss.key in _CLOUD for miss in judged.misses):
+        return ("B11",)
     if judged.misses and not any(node.metadata.labels.get(label) == "true" for label in names.PCI_PRESENT):
         return ("G01",)
     return ("G05",) if judged.misses else ("G04",)
@@ -136,6 +141,9 @@ def _label_remedy(judged: PluginOn, miss: Miss) -> Remedy:
     if miss.seen == names.PAUSED_FOR_DRIVER:
         text = "The driver manager paused it and did not come back: see the driver pod of the node"
         return Remedy(text, f"kubectl get node {judged.node} -L {names.UPGRADE_STATE}", Risk.NONE)
+    if miss.seen is None and miss.key in _CLOUD:
+        text = "The cloud's plugin knows GPU nodes by this label: make the node in a pool with an accelerator"
+        return Remedy(text, f"kubectl get nodes -L {miss.key}", Risk.NONE)
     if miss.seen is None:
         text = "The operator has not set the label: see whether it runs and knows the node as a GPU node"
         return Remedy(text, f"kubectl get node {judged.node} --show-labels", Risk.NONE)

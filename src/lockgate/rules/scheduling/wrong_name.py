@@ -16,7 +16,12 @@ from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 
 
-@rule(codes=("C11", "C13"), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,))
+@rule(
+    codes=("C11", "C13"),
+    severity=Severity.BLOCKER,
+    stages=(Stage.SCHEDULING,),
+    mutes=("autoscaling/node-not-initialized",),
+)
 def wrong_name(pod: Pod, gate_one: GateOne) -> Failed | None:
     rows = [r for r in gate_one.nearest_with(Obstacle.NO_RESOURCE) if r.others]
     if not rows:

@@ -1,0 +1,69 @@
+"""Karpenter waits for a resource that its new node does not offer.
+
+A NodeClaim counts as initialized when every resource that was asked of it is registered on the node. Until then
+Karpenter keeps the node's place for the pod, and after a while may replace the node.
+
+Why it matters: nodes come, cost money and go, and the pod stays Pending. The device plugin is late or broken there, or
+it offers the GPUs under another name (`nvidia.com/gpu.shared`) than the one that Karpenter expects.
+Fix: mend the device plugin on the node, or keep the resource's name with shared GPUs (`renameByDefault: false`).
+"""
+
+import re
+
+from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.seen import listed
+from lockgate.diagnosis.stage import Stage
+from lockgate.model import names
+from lockgate.model.facts import Missing, NodeClaims, Nodes
+from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.objects import Condition, Node
+from lockgate.model.queues import NodeClaim
+
+# karpenter pkg/controllers/nodeclaim/lifecycle/initialization.go
+_TEXT = re.compile(r'Resource "(?P<resource>[^"]+)" was requested but not registered')
+
+
+@rule(codes=("B10",), severity=Severity.WARNING, stages=(Stage.SCHEDULING, Stage.NODE))
+def node_not_initialized(node_claims: NodeClaims | Missing, nodes: Nodes, node: Node | Missing) -> Failed | None:
+    known = () if isinstance(node_claims, Missing) else node_claims
+    mine = [c for c in known if isinstance(node, Missing) or c.status.node_name == node.name]
+    waiting = [(c, said) for c in mine if (said := _waits(c)) and names.is_gpu_resource(_resource(said))]
+    if not waiting:
+        return None
+    claim, said = waiting[0]
+    place = f"nodeclaim/{claim.name}"
+    resource, on = _resource(said), claim.status.node_name
+    offers = [o for n in nodes if n.name == on for o in _offers(n)]
+    instead = f"; {on} offers {listed(offers)}" if offers else ""
+    return Failed(
+        about=place if len(waiting) == 1 else "nodeclaims",
+        summary=f"NodeClaim {claim.name} (node {on or 'not there yet'}) has not registered {resource}{instead}.",
+        reach=len(waiting),
+        evidence=tuple(
+            Evidence(
+                object=f"nodeclaim/{c.name}", field="status.conditions[Initialized]", value=s.status, verbatim=s.message
+            )
+            for c, s in waiting
+        ),
+        remedy=(
+            Remedy(
+                "See whether the device plugin runs on the node, and under which name it offers GPUs",
+                f"kubectl get pods -A -o wide --field-selector spec.nodeName={on} | grep device-plugin",
+                Risk.NONE,
+            ),
+        ),
+    )
+
+
+def _waits(claim: NodeClaim) -> Condition | None:
+    own = (c for c in claim.status.conditions if c.type == "Initialized" and c.status != "True")
+    return next((c for c in own if _TEXT.search(c.message)), None)
+
+
+def _resource(said: Condition) -> str:
+    found = _TEXT.search(said.message)
+    return found["resource"] if found else ""
+
+
+def _offers(node: Node) -> list[str]:
+    return [f"{n}: {c}" for n, c in sorted(node.status.allocatable.items()) if names.is_gpu_resource(n) and c != "0"]
