@@ -22,7 +22,7 @@ from lockgate.model.objects import Pod
     codes=("C02", "C05"),
     severity=Severity.BLOCKER,
     stages=(Stage.SCHEDULING, Stage.NODE),
-    mutes=("operator/policy-not-ready",),
+    mutes=("operands/resources-not-seen", "operator/policy-not-ready", "autoscaling/node-not-initialized"),
 )
 def plugin_idle(pod: Pod, gate_one: GateOne, plugin: Plugin, devices: Devices, logs: Logs | Missing) -> Failed | None:
     rows = [
