@@ -24,7 +24,12 @@ from lockgate.model.objects import Pod
     codes=("C04", "C03", "C05", "I01"),
     severity=Severity.BLOCKER,
     stages=(Stage.SCHEDULING, Stage.ADMISSION, Stage.NODE),
-    mutes=("kubelet/refused", "operands/resources-not-seen", "operator/policy-not-ready", "autoscaling/node-not-initialized"),
+    mutes=(
+        "kubelet/refused",
+        "operands/resources-not-seen",
+        "operator/policy-not-ready",
+        "autoscaling/node-not-initialized",
+    ),
 )
 def plugin_gone(
     pod: Pod,
