@@ -14,20 +14,20 @@ import msgspec
 from lockgate.collect.custom_owner import parse_owner
 from lockgate.collect.errors import InputError
 from lockgate.collect.once import run_once
+from lockgate.collect.operand_logs import offers_gpus, read_runs, wanted_runs
 from lockgate.collect.reader import Reader
 from lockgate.kube import resources as kinds
 from lockgate.kube.api import Api
 from lockgate.kube.discovery import Kinds, discover
 from lockgate.kube.errors import Forbidden, NotFound
-from lockgate.model import names
-from lockgate.model.facts import Log, Missing, Pods, Snapshot
-from lockgate.model.objects import Node, Pod, Resource, Workload
+from lockgate.model.facts import Missing, Pods, Snapshot
+from lockgate.model.objects import Pod, Resource, Workload
 
 T = TypeVar("T", bound=Resource)
 _NUMBER = r"(\d+(?:\.\d+)?)"
 _DURATION = re.compile(rf"(?:{_NUMBER}h)?(?:{_NUMBER}m(?!s))?(?:{_NUMBER}s)?(?:{_NUMBER}ms)?")
 _ALIVE: Final = "status.phase!=Succeeded,status.phase!=Failed"
-_MOST_PLUGINS: Final = 3
+_MOST_RUNS: Final = 12  # of operands' containers, whose logs are read
 _KINDS: Final[dict[str, kinds.Resource[Any]]] = {
     "Pod": kinds.PODS,
     "Deployment": kinds.DEPLOYMENTS,
@@ -217,23 +217,20 @@ class _Look:
         }
         answers = await asyncio.gather(*sections.values())
         found = dict(zip(sections, answers, strict=True))
-        return found | {"logs": await self._with_plugin_logs(found)}
+        return found | {"logs": await self._with_operand_logs(found, placed)}
 
-    async def _with_plugin_logs(self, found: dict[str, Any]) -> Any:
-        """The logs, and those of device plugins on nodes that offer no GPU: what a plugin died of is only there."""
+    async def _with_operand_logs(self, found: dict[str, Any], placed: bool) -> Any:
+        """The logs, and those of operands that are not well on the nodes that matter: what they died of is only there.
+
+        For a pod without a node those are the nodes that offer no GPU.
+        """
         if any(isinstance(found[name], Missing) for name in ("logs", "nodes", "pods")):
             return found["logs"]
-        idle = {node.name for node in found["nodes"] if not _offers_gpus(node)}
-        plugins = [p for p in found["pods"] if "device-plugin" in p.name and p.spec.node_name in idle][:_MOST_PLUGINS]
-        runs = [
-            (p, s.name, previous)
-            for p in plugins
-            for s in (*p.status.init_container_statuses, *p.status.container_statuses)
-            for previous in ((False, True) if s.restart_count else (False,))
-            if s.state.running or s.state.terminated or previous
-        ]
-        answers = await asyncio.gather(*(self._read.log(pod, container, previous) for pod, container, previous in runs))
-        return (*found["logs"], *(a for a in answers if isinstance(a, Log)))
+        nodes = [node for node in found["nodes"] if placed or not offers_gpus(node)]
+        near = {node.name for node in nodes}
+        here = (pod for pod in found["pods"] if pod.spec.node_name in near)
+        told = await read_runs(self._read, wanted_runs(here, nodes, _MOST_RUNS))
+        return (found["logs"] or told) if isinstance(told, Missing) else (*found["logs"], *told)
 
     async def _pods_on(self, nodes: Sequence[str]) -> Any:
         answers = [await self._read.list(kinds.PODS, field_selector=f"spec.nodeName={node},{_ALIVE}") for node in nodes]
@@ -253,10 +250,6 @@ class _Look:
         answers = [await self._read.log(pod, container) for pod, container in started]
         missing = next((a for a in answers if isinstance(a, Missing)), None)
         return missing or tuple(answers)
-
-
-def _offers_gpus(node: Node) -> bool:
-    return any(names.is_gpu_resource(name) and count != "0" for name, count in node.status.allocatable.items())
 
 
 def kinded(found: Any, kind: str) -> Any:

@@ -5,22 +5,21 @@ The stack starts in an order: driver, container toolkit, validator and device pl
 
 from typing import Final
 
-BROKEN_NODE: Final = ("operands/init-waits", "operands/plugin-gone", "operator/policy-not-ready")
-"""Rules that fail in the wake of a fault of the node's injection or driver."""
-
 AFTER_PLUGIN: Final = (
-    *BROKEN_NODE,
+    "operands/init-waits",
+    "operands/plugin-gone",
     "operands/plugin-idle",
     "operands/resources-not-seen",
     "operands/validation-refused",
+    "operator/policy-not-ready",
 )
 """Rules that fail when the device plugin cannot do its work."""
 
-AFTER_TOOLKIT: Final = (*AFTER_PLUGIN, "operands/nvidia-smi-not-injected", "operands/cuda-not-injected")
-"""Rules that fail when containers on the node get no driver files."""
+BROKEN_NODE: Final = (*AFTER_PLUGIN, "operands/nvidia-smi-not-injected", "operands/cuda-not-injected")
+"""Rules that fail when containers of the node get no driver files: in the wake of a fault of injection or driver."""
 
 AFTER_DRIVER: Final = (
-    *AFTER_TOOLKIT,
+    *BROKEN_NODE,
     "driver/not-answering",
     "driver/module-not-loaded",
     "operands/dev-char-links",

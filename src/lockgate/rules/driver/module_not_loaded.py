@@ -28,10 +28,9 @@ _KERNEL = re.compile(
     r"NVRM: (?:No NVIDIA (?:GPU found|devices probed)|None of the NVIDIA devices were initialized"
     r"|The NVIDIA probe routine failed|installed in this system is not supported by the)"
 )
-_ITSELF = tuple(m for m in AFTER_DRIVER if m != "driver/module-not-loaded")
 
 
-@rule(codes=("H07",), severity=Severity.BLOCKER, stages=STAGES, asks_gpu=None, mutes=_ITSELF)
+@rule(codes=("H07",), severity=Severity.BLOCKER, stages=STAGES, asks_gpu=None, mutes=AFTER_DRIVER)
 def module_not_loaded(ailing: Ailing) -> Outcome:
     return blame(ailing, _find, _says, _remedies, softer=Severity.ERROR)
 

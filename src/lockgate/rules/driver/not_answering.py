@@ -20,10 +20,9 @@ from lockgate.model.finding import Remedy, Risk, Severity
 
 # nvidia-smi 535.261.
 _TEXT = re.compile(r"NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver")
-_ITSELF = tuple(m for m in AFTER_DRIVER if m != "driver/not-answering")
 
 
-@rule(codes=("H11", "H07"), severity=Severity.BLOCKER, stages=STAGES, asks_gpu=None, mutes=_ITSELF)
+@rule(codes=("H11", "H07"), severity=Severity.BLOCKER, stages=STAGES, asks_gpu=None, mutes=AFTER_DRIVER)
 def not_answering(ailing: Ailing) -> Outcome:
     return blame(
         ailing,

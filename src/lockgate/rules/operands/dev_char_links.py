@@ -11,7 +11,7 @@ Fix: where the node cannot have that module (a cut-down kernel, a virtual machin
 
 import re
 
-from lockgate.diagnosis.followers import AFTER_TOOLKIT
+from lockgate.diagnosis.followers import BROKEN_NODE
 from lockgate.diagnosis.rule import Outcome, rule
 from lockgate.diagnosis.stack_fault import STAGES, blame, read_logs
 from lockgate.diagnosis.views.ailing import Ailing
@@ -27,7 +27,7 @@ _TEXTS = (
 _ENV = '{"spec":{"validator":{"driver":{"env":[{"name":"DISABLE_DEV_CHAR_SYMLINK_CREATION","value":"true"}]}}}}'
 
 
-@rule(codes=("I02",), severity=Severity.BLOCKER, stages=STAGES, asks_gpu=None, mutes=AFTER_TOOLKIT)
+@rule(codes=("I02",), severity=Severity.BLOCKER, stages=STAGES, asks_gpu=None, mutes=BROKEN_NODE)
 def dev_char_links(ailing: Ailing) -> Outcome:
     return blame(
         ailing,

@@ -11,7 +11,7 @@ overridden, or a toolkit that writes to another containerd's files.
 
 import re
 
-from lockgate.diagnosis.followers import AFTER_TOOLKIT
+from lockgate.diagnosis.followers import BROKEN_NODE
 from lockgate.diagnosis.rule import Outcome, rule
 from lockgate.diagnosis.stack_fault import STAGES, blame, read_logs
 from lockgate.diagnosis.views.ailing import Ailing
@@ -20,10 +20,9 @@ from lockgate.model.finding import Remedy, Risk, Severity
 
 # gpu-operator validator/main.go, Go's os/exec (gpu-operator#1374).
 _TEXT = re.compile(r'"nvidia-smi": executable file not found in \$PATH')
-_MUTED = tuple(m for m in AFTER_TOOLKIT if m != "operands/nvidia-smi-not-injected")
 
 
-@rule(codes=("I03",), severity=Severity.BLOCKER, stages=STAGES, asks_gpu=None, mutes=_MUTED)
+@rule(codes=("I03",), severity=Severity.BLOCKER, stages=STAGES, asks_gpu=None, mutes=BROKEN_NODE)
 def nvidia_smi_not_injected(ailing: Ailing) -> Outcome:
     return blame(
         ailing,

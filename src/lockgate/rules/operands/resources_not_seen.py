@@ -10,7 +10,6 @@ operator: newer ones leave the step out.
 
 import re
 
-from lockgate.diagnosis.followers import BROKEN_NODE
 from lockgate.diagnosis.rule import Outcome, rule
 from lockgate.diagnosis.stack_fault import STAGES, blame, read_logs, with_more
 from lockgate.diagnosis.views.ailing import Ailing
@@ -28,7 +27,7 @@ _TEXT = re.compile(r"GPU resources are not (?:yet )?discovered by the node")
     severity=Severity.ERROR,
     stages=STAGES,
     asks_gpu=None,
-    mutes=("operands/plugin-not-installed", *BROKEN_NODE),
+    mutes=("operands/plugin-not-installed", "operands/init-waits", "operator/policy-not-ready"),
 )
 def resources_not_seen(ailing: Ailing, cluster_policies: ClusterPolicies | Missing) -> Outcome:
     policies = () if isinstance(cluster_policies, Missing) else cluster_policies

@@ -1,0 +1,105 @@
+"""The logs of operands that are not well: which containers to ask for, the first broken stage of a node first, bounded.
+
+An operand's pod may be ready and fail at its work: a device plugin on a node that offers no GPU, a MIG manager whose
+node says `failed`. Their logs are asked for as well.
+"""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from lockgate.collect.reader import Reader
+from lockgate.model import names
+from lockgate.model.facts import Log, Missing
+from lockgate.model.objects import ContainerStatus, Node, Pod
+from lockgate.model.pod_state import is_ready
+
+# By name, in the order in which they wait for each other: a log more or less decides nothing.
+_STAGES: Final = ("driver", "container-toolkit", "validator", "device-plugin", "mps", "mig-manager", "")
+_PREFIXES: Final = ("nvidia-", "gpu-feature-discovery", "lockgate-")
+_MAKERS: Final = ("DaemonSet", "ClusterPolicy")  # the validator's own pods belong to the policy
+
+
+class Run(msgspec.Struct, frozen=True):
+    """One run of a container whose log is wanted."""
+
+    pod: Pod
+    container: str
+    previous: bool = False
+
+
+def is_operand(pod: Pod) -> bool:
+    """Whether a pod looks like one of a GPU operator or device plugin."""
+    named = pod.name.startswith(_PREFIXES) or "device-plugin" in pod.name
+    return named and any(o.kind in _MAKERS for o in pod.metadata.owner_references)
+
+
+def wanted_runs(pods: Iterable[Pod], nodes: Iterable[Node], most: int) -> list[Run]:
+    """The runs of operands that are not well; of many nodes the first broken stage of each comes first."""
+    known = {node.name: node for node in nodes}
+    sick = [p for p in pods if is_operand(p) and _is_sick(p, known.get(p.spec.node_name))]
+    ranked = sorted(sick, key=lambda p: (_stage(p), p.spec.node_name, p.name))
+    turns: dict[str, int] = {}
+    order = []
+    for pod in ranked:
+        turn = turns.get(pod.spec.node_name, 0)
+        turns[pod.spec.node_name] = turn + 1
+        order.append((turn, pod))
+    runs = [run for _, pod in sorted(order, key=lambda o: o[0]) for run in _runs(pod)]
+    return runs[:most]
+
+
+async def read_runs(read: Reader, runs: Sequence[Run]) -> Any:
+    """Their logs; Missing where none of them may be read."""
+    answers = await asyncio.gather(*(read.log(run.pod, run.container, run.previous) for run in runs))
+    missing = next((a for a in answers if isinstance(a, Missing)), None)
+    told = tuple(a for a in answers if isinstance(a, Log))
+    return missing if missing and not told else told
+
+
+def offers_gpus(node: Node) -> bool:
+    """Whether pods can be given GPUs of a node."""
+    return any(names.is_gpu_resource(name) and count != "0" for name, count in node.status.allocatable.items())
+
+
+def _is_sick(pod: Pod, node: Node | None) -> bool:
+    if pod.metadata.deletion_timestamp is not None or pod.status.phase == "Succeeded":
+        return False
+    return not is_ready(pod) or (node is not None and _fails_ready(pod, node))
+
+
+def _fails_ready(pod: Pod, node: Node) -> bool:
+    if "device-plugin" in pod.name:
+        return not offers_gpus(node)
+    return "mig-manager" in pod.name and node.metadata.labels.get(names.MIG_CONFIG_STATE) == "failed"
+
+
+def _stage(pod: Pod) -> int:
+    return next(place for place, word in enumerate(_STAGES) if word in pod.name)
+
+
+def _runs(pod: Pod) -> Iterable[Run]:
+    """The present run of each container that is not well, and the one before where it has just begun anew.
+
+    Of a container that waits to be restarted the kubelet gives the last run's log without being asked for it.
+    """
+    if is_ready(pod):
+        yield from (Run(pod, status.name) for status in pod.status.container_statuses)
+        return
+    for status in (*pod.status.init_container_statuses, *pod.status.container_statuses):
+        if _has_run(status) and not _is_well(status):
+            yield Run(pod, status.name)
+            if status.restart_count and status.state.running:
+                yield Run(pod, status.name, previous=True)
+
+
+def _has_run(status: ContainerStatus) -> bool:
+    ran = status.last_state.terminated is not None or status.restart_count > 0
+    return status.state.running is not None or status.state.terminated is not None or ran
+
+
+def _is_well(status: ContainerStatus) -> bool:
+    ended = status.state.terminated
+    return status.ready or (ended is not None and ended.exit_code == 0)
