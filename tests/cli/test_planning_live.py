@@ -61,9 +61,23 @@ CLUSTER: Objects = {
 }
 
 
+EXPORTER = {
+    "metadata": {"name": "dcgm", "namespace": "gpu-operator", "labels": {"app": "nvidia-dcgm-exporter"}},
+    "spec": {"nodeName": "b", "containers": [{"name": "c", "ports": [{"containerPort": 9400}]}]},
+    "status": {"phase": "Running"},
+}
+METRICS = 'DCGM_FI_DEV_GPU_UTIL{gpu="0",UUID="GPU-1",namespace="default",pod="held"} 0\n'
+METRICS += 'DCGM_FI_DEV_FB_USED{gpu="0",UUID="GPU-1",namespace="default",pod="held"} 14029\n'
+PROXY = "/api/v1/namespaces/gpu-operator/pods/dcgm:9400/proxy/metrics"
+
+
 def serving(objects: Objects, refused: str = "") -> Callable[[Request], Answer]:
     def answer(request: Request) -> Answer:
         plural = request.path.rpartition("/")[2]
+        if request.path == PROXY and refused != "proxy":
+            return Answer(METRICS.encode())
+        if request.path == PROXY:
+            return status(403, "Forbidden", 'User "u" cannot get resource "pods/proxy"')
         if plural == refused:
             return status(403, "Forbidden", f'User "u" cannot list resource "{plural}"')
         return Answer({"items": objects[plural]}) if plural in objects else Answer("404 page not found", 404)
@@ -120,3 +134,27 @@ def test_volumes_that_may_not_be_read_are_said_and_exit_4(ask: Any, tmp_path: Pa
 def test_capacity_counts_live(ask: Any) -> None:
     code, out, _ = ask("capacity", "-o", "json")
     assert (code, json.loads(out)["total"][0]["headroom"]) == (0, 3)
+
+
+def test_idle_devices_are_asked_for_only_when_wanted(ask: Any) -> None:
+    with_exporter = CLUSTER | {"pods": [*CLUSTER["pods"], EXPORTER]}
+    _, out, _ = ask("capacity", objects=with_exporter)
+    assert "requested but idle: utilisation was not asked for (to read it: kubectl gpu capacity --metrics)" in out
+    _, out, _ = ask("capacity", "--metrics", objects=with_exporter)
+    assert "  b GPU-1: default/held, 14029 MiB of its memory in use\n" in out
+    _, out, _ = ask("capacity", "--metrics", "-o", "json", objects=with_exporter)
+    assert [(row["key"], row["idle"]) for row in json.loads(out)["rows"]] == [("a", 0), ("b", 1)]
+
+
+@pytest.mark.parametrize(
+    ("objects", "words"),
+    [
+        (CLUSTER, "no pod of a dcgm-exporter runs (to read it: enable it in the ClusterPolicy"),
+        (CLUSTER | {"pods": [*CLUSTER["pods"], EXPORTER]}, "RBAC: get on pods/proxy in namespace gpu-operator"),
+    ],
+    ids=["no exporter", "no right"],
+)
+def test_exporters_that_cannot_be_asked_are_said(ask: Any, objects: Objects, words: str) -> None:
+    code, out, _ = ask("capacity", "--metrics", objects=objects, refused="proxy")
+    assert code == 0
+    assert words in out

@@ -4,9 +4,11 @@ from collections.abc import Mapping
 
 import msgspec
 
+from lockgate.capacity.idle import with_idle
 from lockgate.capacity.locks import Lock, locks_of
 from lockgate.capacity.slots import Sharing, Slots, is_mig, number, slots_of
 from lockgate.model import names
+from lockgate.model.facts import Reading
 from lockgate.model.node_state import Device, GPUNodeState
 from lockgate.model.objects import Node
 from lockgate.scheduling.scene import NodeView, Scene
@@ -43,10 +45,15 @@ class NodeCapacity(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         return next((slots for slots in self.slots if slots.resource == resource), None)
 
 
-def gpu_nodes(scene: Scene, states: Mapping[str, GPUNodeState]) -> tuple[NodeCapacity, ...]:
-    """Every node that has, or says that it has, NVIDIA devices, by name; tainted and cordoned ones too."""
-    views = sorted(scene.nodes.values(), key=lambda view: view.name)
-    return tuple(node_capacity(view, states.get(view.name)) for view in views if is_gpu_node(view.node))
+def gpu_nodes(
+    scene: Scene, states: Mapping[str, GPUNodeState], readings: Mapping[str, tuple[Reading, ...]] = {}
+) -> tuple[NodeCapacity, ...]:
+    """Every node that has, or says that it has, NVIDIA devices, by name; tainted and cordoned ones too.
+
+    States and readings come by node.
+    """
+    views = sorted((v for v in scene.nodes.values() if is_gpu_node(v.node)), key=lambda view: view.name)
+    return tuple(node_capacity(view, states.get(view.name), readings.get(view.name, ())) for view in views)
 
 
 def is_gpu_node(node: Node) -> bool:
@@ -57,10 +64,12 @@ def is_gpu_node(node: Node) -> bool:
     return any(map(names.is_gpu_resource, (*node.status.capacity, *node.status.allocatable)))
 
 
-def node_capacity(view: NodeView, state: GPUNodeState | None = None) -> NodeCapacity:
+def node_capacity(
+    view: NodeView, state: GPUNodeState | None = None, readings: tuple[Reading, ...] = ()
+) -> NodeCapacity:
     """One node's account; the agent's own list of devices, where it is published, is believed before the labels."""
     labels = view.node.metadata.labels
-    slots = slots_of(view.node, view.room)
+    slots = tuple(with_idle(slots, readings) for slots in slots_of(view.node, view.room))
     devices = state.status.devices.devices if state and state.status.devices else ()
     physical, healthy = _from_devices(devices) if devices else _from_labels(view.node, slots)
     return NodeCapacity(

@@ -1,10 +1,12 @@
 """The whole capacity answer for a snapshot: what planner, dashboard and metrics show, and what was not known for it."""
 
+from collections.abc import Iterator
 from typing import TypeVar
 
 import msgspec
 
 from lockgate.capacity.demand import Waiting, waiting
+from lockgate.capacity.idle import Holder, by_node, idle_holders
 from lockgate.capacity.mig_loss import MigGpu, mig_gpus
 from lockgate.capacity.node_capacity import NodeCapacity, gpu_nodes
 from lockgate.capacity.table import By, NamespaceRow, Row, namespace_rows, rows, total
@@ -17,7 +19,10 @@ T = TypeVar("T")
 
 
 class Overview(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Rows as asked for, the total of each resource, who waits; `unknown` says what was not read."""
+    """Rows as asked for, the total of each resource, who waits, who holds what is idle.
+
+    `idle` is None when no utilisation was read; `unknown` says what was not read.
+    """
 
     by: By
     rows: tuple[Row, ...]
@@ -25,6 +30,7 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     namespaces: tuple[NamespaceRow, ...]
     waiting: tuple[Waiting, ...]
     mig: tuple[MigGpu, ...] = ()
+    idle: tuple[Holder, ...] | None = None
     unknown: tuple[str, ...] = ()
 
 
@@ -36,20 +42,23 @@ def overview(snapshot: Snapshot, by: By) -> Overview:
     """Add up a snapshot; raises UnreadableError without its nodes or the pods of all namespaces."""
     nodes, pods = accounts(snapshot), all_pods(snapshot)
     waits = waiting(pods)
+    idle = None if isinstance(snapshot.readings, Missing) else idle_holders(snapshot.readings)
     return Overview(
         by=by,
         rows=() if by is By.NAMESPACE else rows(nodes, by),
         total=total(nodes),
-        namespaces=namespace_rows(pods, waits),
+        namespaces=namespace_rows(pods, waits, idle),
         waiting=waits,
         mig=mig_gpus(_states(snapshot)),
+        idle=idle,
         unknown=_unknown(snapshot, nodes),
     )
 
 
 def accounts(snapshot: Snapshot) -> tuple[NodeCapacity, ...]:
     """Every GPU node's account."""
-    return gpu_nodes(scene_of(snapshot), {state.name: state for state in _states(snapshot)})
+    states = {state.name: state for state in _states(snapshot)}
+    return gpu_nodes(scene_of(snapshot), states, by_node(_known(snapshot.readings) or ()))
 
 
 def scene_of(snapshot: Snapshot) -> Scene:
@@ -94,7 +103,16 @@ def _unknown(snapshot: Snapshot, nodes: tuple[NodeCapacity, ...]) -> tuple[str, 
     uncounted = [node.node for node in nodes if node.physical is None]
     if uncounted:
         said.append(f"physical GPUs of {', '.join(uncounted)}: no label and no agent tells")
-    return tuple(said)
+    return (*said, *_unmeasured(snapshot, nodes))
+
+
+def _unmeasured(snapshot: Snapshot, nodes: tuple[NodeCapacity, ...]) -> Iterator[str]:
+    """Where it is not known which requested slots are idle, and why."""
+    if isinstance(snapshot.readings, Missing):
+        how = f" (to read it: {snapshot.readings.how})" if snapshot.readings.how else ""
+        yield f"requested but idle: {snapshot.readings.reason}{how}"
+    elif unmeasured := [node.node for node in nodes if any(slots.idle is None for slots in node.slots)]:
+        yield f"requested but idle on {', '.join(unmeasured)}: no exporter tells of the devices that pods hold"
 
 
 def _text(what: str, missing: Missing) -> str:

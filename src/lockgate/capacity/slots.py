@@ -26,7 +26,10 @@ class Sharing(enum.StrEnum):
 
 
 class Slots(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One GPU resource of one node. `memory_mib` is that of the device behind a slot, None where no label says it."""
+    """One GPU resource of one node. `memory_mib` is that of the device behind a slot, None where no label says it.
+
+    `idle` are requested slots whose device does nothing, None where that was not measured.
+    """
 
     resource: str
     capacity: int
@@ -35,6 +38,7 @@ class Slots(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     sharing: Sharing = Sharing.EXCLUSIVE
     replicas: int = 1
     memory_mib: int | None = None
+    idle: int | None = None
 
     @property
     def headroom(self) -> int:

@@ -5,11 +5,14 @@ reach, and `capacity = allocatable + unhealthy`.
 """
 
 import enum
+from collections import Counter
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 import msgspec
 
 from lockgate.capacity.demand import Waiting, gpu_requests
+from lockgate.capacity.idle import Holder
 from lockgate.capacity.node_capacity import NodeCapacity
 from lockgate.capacity.slots import Sharing, Slots
 from lockgate.model.objects import Pod
@@ -28,7 +31,8 @@ class By(enum.StrEnum):
 class Row(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Slots of one resource, added up over nodes. `physical` and `healthy` are None where a node does not tell.
 
-    `largest` is the largest request that one open node takes; `guaranteed_mib` the least that a slot here promises.
+    `largest` is the largest request that one open node takes; `guaranteed_mib` the least that a slot here promises;
+    `idle` are requested slots whose device does nothing, None where that was not measured.
     """
 
     key: str
@@ -46,6 +50,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     sharing: tuple[Sharing, ...]
     guaranteed_mib: int | None
     lock_texts: tuple[str, ...] = ()
+    idle: int | None = None
 
     @property
     def unhealthy(self) -> int:
@@ -54,7 +59,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class NamespaceRow(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What the pods of one namespace hold and wait for, of one resource."""
+    """What the pods of one namespace hold and wait for, of one resource; `idle` as in Row."""
 
     key: str
     resource: str
@@ -63,6 +68,7 @@ class NamespaceRow(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     waiting_pods: int
     waiting: int
     gated: int
+    idle: int | None = None
 
 
 def rows(nodes: Iterable[NodeCapacity], by: By) -> tuple[Row, ...]:
@@ -80,16 +86,27 @@ def total(nodes: Iterable[NodeCapacity]) -> tuple[Row, ...]:
     return rows(renamed, By.POOL)
 
 
-def namespace_rows(pods: Iterable[Pod], waits: Iterable[Waiting]) -> tuple[NamespaceRow, ...]:
-    """What each namespace holds on nodes, and what it waits for."""
-    held: dict[tuple[str, str], list[int]] = {}
+def namespace_rows(
+    pods: Iterable[Pod], waits: Iterable[Waiting], idle: Iterable[Holder] | None = None
+) -> tuple[NamespaceRow, ...]:
+    """What each namespace holds on nodes, what of it is idle (None: not measured), and what it waits for."""
+    devices = None if idle is None else Counter((holder.namespace, holder.pod) for holder in idle)
+    held: dict[tuple[str, str], list[_Held]] = {}
     for pod in filter(holds_room, pods):
         for resource, count in gpu_requests(pod).items():
-            held.setdefault((pod.namespace, resource), []).append(count)
+            none = None if devices is None else min(devices[pod.namespace, pod.name], count)
+            held.setdefault((pod.namespace, resource), []).append(_Held(count, none))
     asked: dict[tuple[str, str], list[Waiting]] = {}
     for one in waits:
         asked.setdefault((one.namespace, one.resource), []).append(one)
     return tuple(_namespace_row(key, held.get(key, []), asked.get(key, [])) for key in sorted({*held, *asked}))
+
+
+class _Held(NamedTuple):
+    """What one pod requests of a resource, and how many of those devices are idle."""
+
+    slots: int
+    idle: int | None
 
 
 # A GPU node that advertises nothing still has a row: its devices are there and cannot be had.
@@ -120,15 +137,17 @@ def _row(key: str, resource: str, members: list[tuple[NodeCapacity, Slots]]) -> 
         sharing=tuple(sorted({slots.sharing for slots in all_slots})),
         guaranteed_mib=_least(slots.guaranteed_mib for slots in all_slots),
         lock_texts=tuple(f"{node.node}: {lock.text}" for node, _ in members for lock in node.locks),
+        idle=_sum(slots.idle for slots in all_slots),
     )
 
 
-def _namespace_row(key: tuple[str, str], held: list[int], asked: list[Waiting]) -> NamespaceRow:
+def _namespace_row(key: tuple[str, str], held: list[_Held], asked: list[Waiting]) -> NamespaceRow:
     return NamespaceRow(
         key=key[0],
         resource=key[1],
         pods=len(held),
-        requested=sum(held),
+        requested=sum(each.slots for each in held),
+        idle=_sum(each.idle for each in held),
         waiting_pods=len(asked),
         waiting=sum(one.count for one in asked),
         gated=sum(one.count for one in asked if one.gated),

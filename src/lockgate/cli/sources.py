@@ -45,13 +45,16 @@ def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
     cluster.add_argument("--request-timeout", default="30s", metavar="DURATION", help="for one request (default 30s)")
 
 
-def read_facts(options: argparse.Namespace, *, to_place: bool = False) -> "Snapshot":
-    """The facts of a whole cluster, live or from files; `to_place` reads what moving pods needs. Raises FactsError."""
+def read_facts(options: argparse.Namespace, *, to_place: bool = False, metrics: bool = False) -> "Snapshot":
+    """The facts of a whole cluster, live or from files; raises FactsError.
+
+    Of a live one `to_place` reads what moving pods needs, and `metrics` what exporters measure; files are read whole.
+    """
     from lockgate.collect.errors import InputError
 
     try:
         if options.source is None:
-            return _live(options, to_place)
+            return _live(options, to_place, metrics)
         from lockgate.collect.offline import from_path
 
         return from_path(options.source, sys.stdin.buffer)
@@ -78,11 +81,11 @@ def access_of(options: argparse.Namespace) -> "Access":
     )
 
 
-def _live(options: argparse.Namespace, to_place: bool) -> "Snapshot":
+def _live(options: argparse.Namespace, to_place: bool, metrics: bool) -> "Snapshot":
     from lockgate.collect.whole_cluster import from_whole_cluster
     from lockgate.kube.errors import ApiError, Unreachable
 
     try:
-        return from_whole_cluster(access_of(options), to_place=to_place)
+        return from_whole_cluster(access_of(options), to_place=to_place, metrics=metrics)
     except (ApiError, Unreachable) as error:
         raise FactsError(str(error), 1) from None

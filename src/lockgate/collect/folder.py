@@ -16,8 +16,9 @@ from lockgate.collect import must_gather
 from lockgate.collect.bounds import MAX_LOG, MAX_TEXT, too_large
 from lockgate.collect.decode import lenient_text, objects_of
 from lockgate.collect.errors import InputError
+from lockgate.collect.exporter import parse_readings
 from lockgate.collect.members import Member, members
-from lockgate.model.facts import API_SECTIONS, BY_PLURAL, Log, Missing, NodeFiles, Snapshot
+from lockgate.model.facts import API_SECTIONS, BY_PLURAL, Log, Missing, NodeFiles, Reading, Snapshot
 
 _PLACE = re.compile(r"^(?:[^/]+/){0,2}?(?P<area>cluster|logs|nodes)/(?P<rest>.+)$")
 # Of a bundle that `collect` wrote: what it could not read, and when it looked.
@@ -30,6 +31,7 @@ _NODE_PATHS = (
     *("etc/containerd/", "etc/cdi/", "etc/crio/", "var/run/cdi/", "run/cdi/", "proc/", "var/lib/rancher/"),
     *("etc/nvidia-container-runtime/", "var/lib/kubelet/device-plugins/kubelet_internal_checkpoint"),
 )
+_METRICS = ("metrics", "dcgm-exporter")  # of a node's exporter, as it publishes them
 _COMMAND = re.compile(r"^[A-Za-z0-9._-]+\.(?:txt|json|toml|log)$")
 
 
@@ -163,8 +165,20 @@ def _snapshot(parts: _Parts) -> Snapshot:
     else:
         found["node_files"] = Missing("no nodes/<node>/", "copy /etc/containerd and /etc/cdi of the node there")
     found["logs"] = tuple(parts.logs) if parts.logs else Missing("no logs/", "kubectl logs")
+    found["readings"] = _readings(parts)
     found["namespace_pods"] = found["pods"]
     return Snapshot(taken_at=parts.manifest.taken_at or latest_moment(found), **found)
+
+
+def _readings(parts: _Parts) -> tuple[Reading, ...] | Missing:
+    """What exporters published, of nodes whose folder holds it."""
+    texts = {node: out[name] for node, (_, out) in sorted(parts.nodes.items()) for name in _METRICS if name in out}
+    if not texts:
+        return Missing("no nodes/<node>/dcgm-exporter.txt", "curl <exporter>:9400/metrics")
+    try:
+        return tuple(reading for node, text in texts.items() for reading in parse_readings(node, text))
+    except ValueError as error:
+        return Missing(f"nodes/{', '.join(texts)}: no metrics text of an exporter ({error})")
 
 
 def latest_moment(sections: dict[str, Any]) -> dt.datetime | None:

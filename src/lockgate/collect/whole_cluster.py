@@ -8,10 +8,10 @@ import datetime as dt
 from typing import Any, Final
 
 from lockgate.collect.live import Access, connect
-from lockgate.collect.once import run_once
+from lockgate.collect.live_readings import read_readings
 from lockgate.collect.reader import Reader
 from lockgate.kube import resources as kinds
-from lockgate.model.facts import Snapshot
+from lockgate.model.facts import Missing, Snapshot
 
 _ALIVE: Final = "status.phase!=Succeeded,status.phase!=Failed"
 # section -> kind and field selector
@@ -21,6 +21,7 @@ _ALWAYS: Final[dict[str, tuple[kinds.Resource[Any], str]]] = {
     "namespaces": (kinds.NAMESPACES, ""),
     "node_states": (kinds.GPUNODESTATES, ""),
 }
+_NOT_ASKED: Final = Missing("utilisation was not asked for", "kubectl gpu capacity --metrics")
 _TO_PLACE: Final[dict[str, tuple[kinds.Resource[Any], str]]] = {
     "persistent_volume_claims": (kinds.PERSISTENTVOLUMECLAIMS, ""),
     "persistent_volumes": (kinds.PERSISTENTVOLUMES, ""),
@@ -29,18 +30,19 @@ _TO_PLACE: Final[dict[str, tuple[kinds.Resource[Any], str]]] = {
 }
 
 
-def from_whole_cluster(access: Access, *, to_place: bool = False) -> Snapshot:
-    """Nodes, pods that are not finished, namespaces, node states; with `to_place` volumes and disruption budgets too.
+def from_whole_cluster(access: Access, *, to_place: bool = False, metrics: bool = False) -> Snapshot:
+    """Nodes, pods that are not finished, namespaces, node states; with `to_place` volumes and disruption budgets too,
+    with `metrics` what the exporters read of the devices.
 
     What may not be read is Missing. Raises `kube.errors.Unreachable` when there is no answer.
     """
-    return run_once(_read(access, _ALWAYS | _TO_PLACE if to_place else _ALWAYS))
+    return asyncio.run(_read(access, _ALWAYS | _TO_PLACE if to_place else _ALWAYS, metrics))
 
 
-async def _read(access: Access, wanted: dict[str, tuple[kinds.Resource[Any], str]]) -> Snapshot:
+async def _read(access: Access, wanted: dict[str, tuple[kinds.Resource[Any], str]], metrics: bool) -> Snapshot:
     async with connect(access) as api:
         read = Reader(api)
         lists = (read.list(kind, field_selector=selector) for kind, selector in wanted.values())
-        answers = await asyncio.gather(*lists)
-    found = dict(zip(wanted, answers, strict=True))
+        found = dict(zip(wanted, await asyncio.gather(*lists), strict=True))
+        found["readings"] = await read_readings(api, found["pods"]) if metrics else _NOT_ASKED
     return Snapshot(taken_at=dt.datetime.now(dt.UTC).replace(microsecond=0), **found)

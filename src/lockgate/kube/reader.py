@@ -188,6 +188,12 @@ class Reader:
         body = await self._transport.send("GET", PODS.path(namespace, pod, "log"), doing=doing, params=params)
         return body.decode(errors="replace")
 
+    async def through_pod(self, namespace: str, pod: str, port: int, path: str) -> str:
+        """GET a path of a pod's own HTTP server through the API server; needs `get` on `pods/proxy`."""
+        doing = f"get /{path} of pod {namespace}/{pod} port {port}"
+        body = await self._transport.send("GET", PODS.path(namespace, f"{pod}:{port}", f"proxy/{path}"), doing=doing)
+        return body.decode(errors="replace")
+
     async def read(self, path: str, *, accept: str = "") -> Any:
         """GET a path that is not in the table (`/version`, `/apis/resource.k8s.io/v1/...`), decoded untyped."""
         return msgspec.json.decode(await self._transport.send("GET", path, doing=f"get {path}", accept=accept))

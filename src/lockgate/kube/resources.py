@@ -66,6 +66,9 @@ CUSTOMRESOURCEDEFINITIONS: Final = Resource(
 CLUSTERPOLICIES: Final = Resource(
     names.NVIDIA_GROUP, "v1", "clusterpolicies", "ClusterPolicy", False, model.ClusterPolicy
 )
+NVIDIADRIVERS: Final = Resource(
+    names.NVIDIA_GROUP, "v1alpha1", "nvidiadrivers", "NVIDIADriver", False, model.NvidiaDriver
+)
 DEVICECLASSES: Final = Resource("resource.k8s.io", "v1", "deviceclasses", "DeviceClass", False, claims.DeviceClass)
 RESOURCECLAIMS: Final = Resource("resource.k8s.io", "v1", "resourceclaims", "ResourceClaim", True, claims.ResourceClaim)
 RESOURCESLICES: Final = Resource(
@@ -104,6 +107,7 @@ ALL: Final[tuple[Resource[Any], ...]] = (
     LEASES,
     CUSTOMRESOURCEDEFINITIONS,
     CLUSTERPOLICIES,
+    NVIDIADRIVERS,
     DEVICECLASSES,
     RESOURCECLAIMS,
     RESOURCESLICES,

@@ -21,6 +21,7 @@ from lockgate.model.objects import (
     LimitRange,
     Namespace,
     Node,
+    NvidiaDriver,
     PersistentVolume,
     PersistentVolumeClaim,
     Pod,
@@ -60,6 +61,21 @@ class Log(msgspec.Struct, frozen=True):
     previous: bool = False
 
 
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
+    """What an exporter measured of one device at one moment, and the pod that it says holds the device ("" for none).
+
+    `utilisation` is a share of 1, None where the device does not tell; `profile` is that of a MIG device.
+    """
+
+    node: str
+    device: str
+    profile: str = ""
+    namespace: str = ""
+    pod: str = ""
+    utilisation: float | None = None
+    memory_used_mib: int | None = None
+
+
 NOT_COLLECTED = Missing("not collected")
 
 Nodes: TypeAlias = tuple[Node, ...]
@@ -84,9 +100,11 @@ PersistentVolumes: TypeAlias = tuple[PersistentVolume, ...]
 StorageClasses: TypeAlias = tuple[StorageClass, ...]
 PodDisruptionBudgets: TypeAlias = tuple[PodDisruptionBudget, ...]
 ClusterPolicies: TypeAlias = tuple[ClusterPolicy, ...]
+NvidiaDrivers: TypeAlias = tuple[NvidiaDriver, ...]
 NodeStates: TypeAlias = tuple[GPUNodeState, ...]
 NodeFolders: TypeAlias = tuple[NodeFiles, ...]
 Logs: TypeAlias = tuple[Log, ...]
+Readings: TypeAlias = tuple[Reading, ...]
 
 
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
@@ -124,9 +142,11 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     storage_classes: StorageClasses | Missing = NOT_COLLECTED
     pod_disruption_budgets: PodDisruptionBudgets | Missing = NOT_COLLECTED
     cluster_policies: ClusterPolicies | Missing = NOT_COLLECTED
+    nvidia_drivers: NvidiaDrivers | Missing = NOT_COLLECTED
     node_states: NodeStates | Missing = NOT_COLLECTED
     node_files: NodeFolders | Missing = NOT_COLLECTED
     logs: Logs | Missing = NOT_COLLECTED
+    readings: Readings | Missing = NOT_COLLECTED
 
     @property
     def known_pods(self) -> Pods:
@@ -176,6 +196,7 @@ API_SECTIONS: tuple[ApiSection, ...] = (
     ApiSection("storage_classes", "storageclasses", "StorageClass", StorageClass),
     ApiSection("pod_disruption_budgets", "poddisruptionbudgets", "PodDisruptionBudget", PodDisruptionBudget),
     ApiSection("cluster_policies", "clusterpolicies", "ClusterPolicy", ClusterPolicy),
+    ApiSection("nvidia_drivers", "nvidiadrivers", "NVIDIADriver", NvidiaDriver),
     ApiSection("node_states", "gpunodestates", "GPUNodeState", GPUNodeState),
 )
 BY_PLURAL: dict[str, ApiSection] = {s.plural: s for s in API_SECTIONS}

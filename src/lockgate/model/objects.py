@@ -583,6 +583,13 @@ class PolicyStatus(Object, frozen=True):
     conditions: tuple[Condition, ...] = ()
 
 
+class NvidiaDriver(Resource, frozen=True):
+    """One driver for some nodes, of several that a cluster may have (`nvidia.com/v1alpha1`)."""
+
+    spec: dict[str, Any] = {}
+    status: PolicyStatus = PolicyStatus()
+
+
 class ClusterPolicy(Resource, frozen=True):
     """The policy as an observer reads it: the spec untyped, since `why` reads a few fields of any version."""
 

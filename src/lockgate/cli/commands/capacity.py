@@ -13,6 +13,7 @@ DESCRIPTION = "Show GPU capacity as the scheduler counts it: physical, healthy, 
 EXAMPLES = """examples:
   {prog} capacity
   {prog} capacity --by product -o markdown
+  {prog} capacity --metrics
   {prog} capacity --watch
   {prog} capacity --from bundle.tgz -o json
 
@@ -39,6 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="show again every so often (5 s)",
     )
+    parser.add_argument(
+        "--metrics", action="store_true", help="ask the exporters which requested devices are idle (get on pods/proxy)"
+    )
     add_source_arguments(parser)
 
 
@@ -62,7 +66,7 @@ def _show(options: argparse.Namespace, clear: str) -> int:
     from lockgate.capacity.table import By
 
     try:
-        seen = overview(read_facts(options), By(options.by))
+        seen = overview(read_facts(options, metrics=options.metrics), By(options.by))
     except FactsError as error:
         return complain(str(error), error.code)
     except UnreadableError as error:

@@ -2,7 +2,9 @@
 
 import csv
 import io
+import textwrap
 from collections.abc import Iterator
+from typing import Final
 
 import msgspec
 
@@ -14,10 +16,23 @@ from lockgate.model import names
 WIDTH = 100
 _BAR = 15
 _KEY = 27
-_HEADS = ("PHYSICAL", "HEALTHY", "SLOTS", "REQUESTED", "HEADROOM", "LOCKED", "LARGEST")
+_COLUMNS = {
+    "PHYSICAL": "physical",
+    "HEALTHY": "healthy",
+    "SLOTS": "capacity",
+    "REQUESTED": "requested",
+    "IDLE": "idle",
+    "HEADROOM": "headroom",
+    "LOCKED": "locked",
+    "LARGEST": "largest",
+}
 _FIELDS = (
-    "physical", "healthy", "capacity", "allocatable", "requested", "headroom", "locked", "overheld", "largest",
+    "physical", "healthy", "capacity", "allocatable", "requested", "idle", "headroom", "locked", "overheld", "largest",
 )  # fmt: skip
+_MOST_HOLDERS = 20
+_WRAPPER: Final = textwrap.TextWrapper(
+    width=WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+)
 
 
 def as_json(seen: Overview) -> str:
@@ -44,13 +59,13 @@ def as_markdown(seen: Overview) -> str:
 
 def as_text(seen: Overview) -> str:
     """A table for each resource, then what is locked, who waits, and what was not known."""
-    lines = [*_tables(seen), *_mig(seen), *_locked(seen), *_waiting(seen), *_notes(seen)]
+    lines = [*_tables(seen), *_mig(seen), *_locked(seen), *_idle(seen), *_waiting(seen), *_notes(seen)]
     return "\n".join(lines or ["no GPU nodes: no node has a GPU resource or a label that says so"]) + "\n"
 
 
 def _grid(seen: Overview) -> list[list[str]]:
     if seen.by is By.NAMESPACE:
-        fields = ("pods", "requested", "waiting_pods", "waiting", "gated")
+        fields = ("pods", "requested", "idle", "waiting_pods", "waiting", "gated")
         body = [[row.key, row.resource, *(_cell(getattr(row, f)) for f in fields)] for row in seen.namespaces]
         return [["namespace", "resource", *fields], *body]
     body = [[row.key, row.resource, str(row.nodes), *(_cell(getattr(row, f)) for f in _FIELDS)] for row in seen.rows]
@@ -66,40 +81,43 @@ def _cell(number: int | None) -> str:
 
 def _tables(seen: Overview) -> Iterator[str]:
     if seen.by is By.NAMESPACE:
-        yield from _namespaces(seen.namespaces)
+        yield from _namespaces(seen.namespaces, seen.idle is not None)
         return
+    heads = [head for head in _COLUMNS if head != "IDLE" or seen.idle is not None]
     for whole in seen.total:
         if yielded := [row for row in seen.rows if row.resource == whole.resource]:
-            yield from _table(seen.by, whole, yielded)
+            yield from _table(seen.by, whole, yielded, heads)
 
 
-def _table(by: By, whole: Row, rows: list[Row]) -> Iterator[str]:
+def _table(by: By, whole: Row, rows: list[Row], heads: list[str]) -> Iterator[str]:
     yield f"{whole.resource or 'no GPU resource advertised'}  {_worth(whole)}".rstrip()
-    yield _line(by.value.upper(), _HEADS, "")
+    yield _line(by.value.upper(), heads, heads, "")
     for row in rows:
-        yield _line(row.key, _numbers(row), _bar(row))
+        yield _line(row.key, heads, _numbers(row, heads), _bar(row, heads))
     if len(rows) > 1:
-        yield _line("total", _numbers(whole), _bar(whole))
+        yield _line("total", heads, _numbers(whole, heads), _bar(whole, heads))
     yield ""
 
 
-def _line(key: str, numbers: tuple[str, ...], bar: str) -> str:
+def _line(key: str, heads: list[str], numbers: list[str], bar: str) -> str:
     cut = key if len(key) <= _KEY else f"{key[: _KEY - 1]}…"
-    cells = "".join(f"{number:>{len(head) + 1}}" for number, head in zip(numbers, _HEADS, strict=True))
+    cells = "".join(f"{number:>{len(head) + 1}}" for number, head in zip(numbers, heads, strict=True))
     return f"{cut:<{_KEY}}{cells} {bar}".rstrip()
 
 
-def _numbers(row: Row) -> tuple[str, ...]:
-    counts = (row.physical, row.healthy, row.capacity, row.requested, row.headroom, row.locked, row.largest)
-    return tuple("?" if count is None else str(count) for count in counts)
+def _numbers(row: Row, heads: list[str]) -> list[str]:
+    counts = (getattr(row, _COLUMNS[head]) for head in heads)
+    return ["?" if count is None else str(count) for count in counts]
 
 
-def _bar(row: Row) -> str:
-    """Slots at a glance: `█` requested, `·` headroom, `x` locked, `!` not healthy."""
+def _bar(row: Row, heads: list[str]) -> str:
+    """Slots at a glance: `█` requested, `░` requested but idle, `·` headroom, `x` locked, `!` not healthy."""
     if not row.capacity:
         return ""
-    parts = ((min(row.requested, row.allocatable), "█"), (row.headroom, "·"), (row.locked, "x"), (row.unhealthy, "!"))
-    widths = _shares([count for count, _ in parts], _BAR)
+    held = min(row.requested, row.allocatable)
+    idle = min(row.idle or 0, held)
+    parts = ((held - idle, "█"), (idle, "░"), (row.headroom, "·"), (row.locked, "x"), (row.unhealthy, "!"))
+    widths = _shares([count for count, _ in parts], _BAR - (len(" IDLE") if "IDLE" in heads else 0))
     return "".join(mark * width for width, (_, mark) in zip(widths, parts, strict=True))
 
 
@@ -121,12 +139,34 @@ def _worth(row: Row) -> str:
     return guaranteed
 
 
-def _namespaces(rows: tuple[NamespaceRow, ...]) -> Iterator[str]:
+def _namespaces(rows: tuple[NamespaceRow, ...], measured: bool) -> Iterator[str]:
     if not rows:
         return
-    yield f"{'NAMESPACE':<30}{'RESOURCE':<28}{'PODS':>6}{'REQUESTED':>11}{'WAITING PODS':>14}{'FOR':>6}"
+    yield _namespace_line(
+        "NAMESPACE", "RESOURCE", "PODS", "REQUESTED", "IDLE" if measured else "", "WAITING PODS", "FOR"
+    )
     for row in rows:
-        yield f"{row.key:<30}{row.resource:<28}{row.pods:>6}{row.requested:>11}{row.waiting_pods:>14}{row.waiting:>6}"
+        idle = ("?" if row.idle is None else str(row.idle)) if measured else ""
+        counts = (str(row.pods), str(row.requested), idle, str(row.waiting_pods), str(row.waiting))
+        yield _namespace_line(row.key, row.resource, *counts)
+    yield ""
+
+
+def _namespace_line(key: str, resource: str, pods: str, requested: str, idle: str, waiting: str, asked: str) -> str:
+    measured = idle and f"{idle:>6}"
+    return f"{key:<26} {resource:<28}{pods:>6}{requested:>11}{measured}{waiting:>14}{asked:>6}"
+
+
+def _idle(seen: Overview) -> Iterator[str]:
+    """Who holds devices that do nothing, and what lies in their memory."""
+    if not seen.idle:
+        return
+    yield "Requested but idle: under 1 % utilisation in one sample of the exporter"
+    for holder in seen.idle[:_MOST_HOLDERS]:
+        used = "" if holder.memory_used_mib is None else f", {holder.memory_used_mib} MiB of its memory in use"
+        yield f"  {holder.node} {holder.device}: {holder.namespace}/{holder.pod}{used}"
+    if len(seen.idle) > _MOST_HOLDERS:
+        yield f"  and {len(seen.idle) - _MOST_HOLDERS} more (-o json lists them)"
     yield ""
 
 
@@ -168,4 +208,5 @@ def _waiting(seen: Overview) -> Iterator[str]:
 def _notes(seen: Overview) -> Iterator[str]:
     if seen.unknown:
         yield "Not known"
-        yield from (f"  {text}" for text in seen.unknown)
+        for text in seen.unknown:
+            yield from _WRAPPER.wrap(text)
