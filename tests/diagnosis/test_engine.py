@@ -230,7 +230,7 @@ def test_it_never_fails_on_partial_facts_and_answers_the_same_twice(
     whole = msgspec.to_builtins(snapshot(_WORLD))
     dice = random.Random(seed)
     thinned = {name: _thinned(section, chance, dice) for name, section in whole.items() if name in SECTIONS}
-    for name in ("node_files", "logs"):  # made by collectors, so never without their own fields
+    for name in ("node_files", "logs", "readings"):  # made by collectors, so never without their own fields
         thinned[name] = whole[name]
     thinned |= {name: {"reason": "may not be read", "how": ""} for name in missing}
     facts = msgspec.convert(thinned, Snapshot)
