@@ -83,6 +83,7 @@ def from_plugin(node: str, words: NodeWords) -> Iterator[NodeXid]:
                     uuid=match["uuid"],
                     evidence=(Evidence(object=f"log of {log.pod}/{log.container}", verbatim=line.strip()[:_LONGEST]),),
                     acted=("NVIDIA's device plugin marked the device unhealthy, until the plugin is restarted",),
+                    active=not log.previous,
                 )
 
 

@@ -22,18 +22,27 @@ from lockgate.model.finding import Evidence, Remedy, Severity
 from lockgate.model.objects import Node, Pod
 from lockgate.scheduling.requests import amounts
 from lockgate.xid.codes import Family
+from lockgate.xid.policies import nvidia_plugin_ignores
 
 STAGES: Final = (Stage.NODE, Stage.SCHEDULING, Stage.RUNNING, Stage.FAILED)
 _MOST: Final = 8  # XIDs of one family on one node, told one by one
 
 
 class Hit(msgspec.Struct, frozen=True):
-    """An XID on a node; `sure` that it has to do with what is asked about, `now` that the node still lacks the GPU."""
+    """An XID on a node; `sure` that it has to do with what is asked about.
+
+    `lacking` is the code of what gate 1 shows of it: the node offers no GPU (C07) or fewer than it has (C06).
+    """
 
     node: str
     xid: NodeXid
     sure: bool
-    now: bool
+    lacking: str = ""
+
+    @property
+    def now(self) -> bool:
+        """Whether the GPU is still out."""
+        return self.xid.active or bool(self.lacking)
 
 
 class Struck:
@@ -47,9 +56,9 @@ class Struck:
         return tuple(hit for hit in self._hits if hit.xid.code.family is family)
 
     def failed(
-        self, family: Family, remedy: Callable[[Hit], tuple[Remedy, ...]], on_node: Severity = Severity.ERROR
+        self, code: str, family: Family, remedy: Callable[[Hit], tuple[Remedy, ...]], on_node: Severity = Severity.ERROR
     ) -> Failed | None:
-        """The finding about a family; `on_node` is its severity where a node is asked about."""
+        """The finding about a family, by its code; `on_node` is its severity where a node is asked about."""
         hits = self.of(family)
         if not hits:
             return None
@@ -57,12 +66,19 @@ class Struck:
         nodes = tuple(dict.fromkeys(h.node for h in hits))
         return Failed(
             about=f"node/{first.node}",
+            codes=self._codes(code, first),
             summary=" ".join(_sentence(h) for h in hits[:2]) + (f" {len(hits) - 2} more." if len(hits) > 2 else ""),
             severity=self._severity(hits, on_node),
             evidence=tuple(e for hit in hits[:_MOST] for e in _evidence(hit)),
             remedy=remedy(first),
             reach=len(nodes),
         )
+
+    def _codes(self, code: str, hit: Hit) -> tuple[str, ...]:
+        """Its own code; and that of gate 1, where it is why a node offers less."""
+        behind = hit.xid.active or not nvidia_plugin_ignores(hit.xid.code.number)
+        shown = hit.lacking if behind and self._stage in (Stage.NODE, Stage.SCHEDULING) else ""
+        return tuple(c for c in (code, shown) if c)
 
     def _severity(self, hits: Iterable[Hit], on_node: Severity) -> Severity | None:
         """What the rule declares, but no more than a warning where the GPU is back, or may be another pod's."""
@@ -98,16 +114,16 @@ def _of_pod(pod: Pod, stage: Stage, nodes: dict[str, Node], xids: Xids) -> Itera
 
 
 def _hit(name: str, xid: NodeXid, nodes: dict[str, Node], sure: bool) -> Hit:
-    return Hit(name, xid, sure, now=xid.active or _lacks(nodes.get(name)))
+    return Hit(name, xid, sure, _lacking(nodes.get(name)))
 
 
-def _lacks(node: Node | None) -> bool:
-    """Whether the node offers fewer GPUs than it has; true also where nothing is known of it."""
-    if node is None:
-        return True
-    capacity, allocatable = amounts(node.status.capacity), amounts(node.status.allocatable)
+def _lacking(node: Node | None) -> str:
+    """C07 where a node offers no GPU, C06 where it offers fewer than it has."""
+    capacity, allocatable = (amounts(a) for a in (node.status.capacity, node.status.allocatable)) if node else ({}, {})
     own = [name for name in capacity if names.is_gpu_resource(name)]
-    return not any(allocatable.get(n) for n in own) or any(allocatable.get(n, 0) < capacity[n] for n in own)
+    if not any(allocatable.get(name) for name in own):
+        return "C07"
+    return "C06" if any(allocatable.get(name, 0) < capacity[name] for name in own) else ""
 
 
 def _sentence(hit: Hit) -> str:

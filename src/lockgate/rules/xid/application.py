@@ -17,7 +17,7 @@ from lockgate.xid.codes import Family
 
 @rule(codes=("K01",), severity=Severity.ERROR, stages=STAGES)
 def application(struck: Struck) -> Failed | None:
-    return struck.failed(Family.APPLICATION, _remedy, on_node=Severity.INFO)
+    return struck.failed("K01", Family.APPLICATION, _remedy, on_node=Severity.INFO)
 
 
 def _remedy(hit: Hit) -> tuple[Remedy, ...]:

@@ -17,7 +17,7 @@ from lockgate.xid.codes import Family
 
 @rule(codes=("K02",), severity=Severity.ERROR, stages=STAGES, mutes=("devices/unhealthy",))
 def contained_memory_error(struck: Struck) -> Failed | None:
-    return struck.failed(Family.CONTAINED, _remedy, on_node=Severity.WARNING)
+    return struck.failed("K02", Family.CONTAINED, _remedy, on_node=Severity.WARNING)
 
 
 def _remedy(hit: Hit) -> tuple[Remedy, ...]:

@@ -16,7 +16,7 @@ from lockgate.xid.codes import Family
 
 @rule(codes=("K07",), severity=Severity.ERROR, stages=STAGES, mutes=("devices/unhealthy",))
 def context_switch_timeout(struck: Struck) -> Failed | None:
-    return struck.failed(Family.CONTEXT_SWITCH, _remedy, on_node=Severity.WARNING)
+    return struck.failed("K07", Family.CONTEXT_SWITCH, _remedy, on_node=Severity.WARNING)
 
 
 def _remedy(hit: Hit) -> tuple[Remedy, ...]:

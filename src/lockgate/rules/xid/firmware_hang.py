@@ -26,7 +26,7 @@ from lockgate.xid.codes import Family
     ),
 )
 def firmware_hang(struck: Struck) -> Failed | None:
-    return struck.failed(Family.FIRMWARE, _remedy)
+    return struck.failed("K06", Family.FIRMWARE, _remedy)
 
 
 def _remedy(hit: Hit) -> tuple[Remedy, ...]:

@@ -25,7 +25,7 @@ from lockgate.xid.codes import Family
     ),
 )
 def link_error(struck: Struck) -> Failed | None:
-    return struck.failed(Family.LINK, _remedy)
+    return struck.failed("K08", Family.LINK, _remedy)
 
 
 def _remedy(hit: Hit) -> tuple[Remedy, ...]:

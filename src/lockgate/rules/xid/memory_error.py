@@ -23,7 +23,7 @@ from lockgate.xid.codes import Family
     ),
 )
 def memory_error(struck: Struck) -> Failed | None:
-    return struck.failed(Family.MEMORY, _remedy)
+    return struck.failed("K03", Family.MEMORY, _remedy)
 
 
 def _remedy(hit: Hit) -> tuple[Remedy, ...]:

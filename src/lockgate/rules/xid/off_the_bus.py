@@ -30,7 +30,7 @@ from lockgate.xid.codes import Family
     ),
 )
 def off_the_bus(struck: Struck) -> Failed | None:
-    return struck.failed(Family.BUS, _remedy)
+    return struck.failed("K05", Family.BUS, _remedy)
 
 
 def _remedy(hit: Hit) -> tuple[Remedy, ...]:

@@ -15,7 +15,7 @@ from lockgate.xid.codes import Family
 
 @rule(codes=("K09",), severity=Severity.ERROR, stages=STAGES, mutes=("devices/unhealthy",))
 def recovery_asked(struck: Struck) -> Failed | None:
-    return struck.failed(Family.RECOVERY, _remedy, on_node=Severity.WARNING)
+    return struck.failed("K09", Family.RECOVERY, _remedy, on_node=Severity.WARNING)
 
 
 def _remedy(hit: Hit) -> tuple[Remedy, ...]:

@@ -25,7 +25,7 @@ from lockgate.xid.codes import Family
     ),
 )
 def row_remap(struck: Struck) -> Failed | None:
-    return struck.failed(Family.ROW_REMAP, _remedy, on_node=Severity.WARNING)
+    return struck.failed("K04", Family.ROW_REMAP, _remedy, on_node=Severity.WARNING)
 
 
 def _remedy(hit: Hit) -> tuple[Remedy, ...]:

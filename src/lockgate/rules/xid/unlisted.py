@@ -15,7 +15,7 @@ from lockgate.xid.codes import Family
 
 @rule(codes=(), severity=Severity.WARNING, stages=STAGES, gpu=None)
 def unlisted(struck: Struck) -> Failed | None:
-    return struck.failed(Family.OTHER, _remedy, on_node=Severity.WARNING)
+    return struck.failed("", Family.OTHER, _remedy, on_node=Severity.WARNING)
 
 
 def _remedy(hit: Hit) -> tuple[Remedy, ...]:

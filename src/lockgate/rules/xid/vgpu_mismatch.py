@@ -16,7 +16,7 @@ from lockgate.xid.codes import Family
 
 @rule(codes=("K10",), severity=Severity.ERROR, stages=STAGES, mutes=("devices/unhealthy",))
 def vgpu_mismatch(struck: Struck) -> Failed | None:
-    return struck.failed(Family.VGPU, _remedy)
+    return struck.failed("K10", Family.VGPU, _remedy)
 
 
 def _remedy(hit: Hit) -> tuple[Remedy, ...]:
