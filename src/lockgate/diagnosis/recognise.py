@@ -1,14 +1,16 @@
 """Which rules recognise a pasted error text: it is put where such texts appear, and the rules are asked.
 
 So nothing is matched here that `why` would not name: an event of a pod without containers, the kubelet's refusal, an
-event of a workload without pods, a container's last words and its log, a node's kernel log, the scheduler's words. Of
-the scheduler's reasons only their kind is known without a cluster, so each gives every rule that may be behind it.
+event of a workload without pods, a container's last words and its log, the logs of operands and of a node, the
+scheduler's words. Of the scheduler's reasons only their kind is known without a cluster, so each gives every rule that
+may be behind it.
 """
 
 from collections.abc import Iterable
 from typing import Final
 
 from lockgate.diagnosis.engine import applies, outcome
+from lockgate.diagnosis.operand_names import APPS, VALIDATIONS
 from lockgate.diagnosis.rule import Failed, Rule
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.subject import Facts, Subject
@@ -21,7 +23,9 @@ from lockgate.model.objects import (
     Event,
     Metadata,
     Node,
+    NodeStatus,
     ObjectReference,
+    OwnerReference,
     Pod,
     PodSpec,
     PodStatus,
@@ -111,6 +115,7 @@ def _places(text: str) -> Iterable[tuple[Subject, Facts]]:
         )
         yield subject, Facts(Snapshot(events=(event,), logs=(Log("default", "it", "main", text),)), subject)
     yield _node(text)
+    yield _stack(text)
 
 
 def _ended() -> Subject:
@@ -128,6 +133,34 @@ def _node(text: str) -> tuple[Subject, Facts]:
     subject = Subject(stage=Stage.NODE, pod=Pod(spec=_SPEC), node=node)
     folder = NodeFiles(node.name, {}, {"dmesg": text, "kubelet": text, "fabricmanager": text})
     return subject, Facts(Snapshot(nodes=(node,), node_files=(folder,)), subject)
+
+
+def _stack(text: str) -> tuple[Subject, Facts]:
+    """A node without GPUs where the kernel and every operand said it."""
+    node = Node(
+        metadata=Metadata(name=_SPEC.node_name, labels={names.PCI_PRESENT[0]: "true"}),
+        status=NodeStatus(allocatable={"cpu": "1"}),
+    )
+    pods = tuple(_operand(app) for app in (*APPS.values(), *VALIDATIONS))
+    logs = tuple(Log(pod.namespace, pod.name, "main", text) for pod in pods)
+    folder = NodeFiles(node.name, {}, {"dmesg": text, "nvidia-smi": text, "nvidia-smi-q": text})
+    subject = Subject(stage=Stage.NODE, pod=Pod(spec=_SPEC), node=node)
+    return subject, Facts(Snapshot(nodes=(node,), pods=pods, logs=logs, node_files=(folder,)), subject)
+
+
+def _operand(app: str) -> Pod:
+    """An operand's pod that crashes."""
+    status = ContainerStatus(name="main", state=ContainerState(waiting=StateWaiting(reason="CrashLoopBackOff")))
+    return Pod(
+        metadata=Metadata(
+            name=app,
+            namespace=_META.namespace,
+            labels={"app": app},
+            owner_references=(OwnerReference(kind="DaemonSet", name=app),),
+        ),
+        spec=PodSpec(node_name=_SPEC.node_name),
+        status=PodStatus(phase="Running", container_statuses=(status,)),
+    )
 
 
 def _creating(text: str) -> Subject:

@@ -40,7 +40,7 @@ def _filled(part: str) -> str:
     """A paragraph of prose at 100 columns; a fix and a reason begin lines of their own, tables and code stay."""
     if part.startswith(("|", "```", "    ", "- ")) or part[:1].isdigit():
         return part
-    sentences = re.split(r"\n(?=(?:Why it matters|Fix):)", part)
+    sentences = re.split(r"\n(?=(?:Why it matters|How to tell|Fix):)", part)
     return "\n".join(textwrap.fill(" ".join(s.split()), 100, break_on_hyphens=False) for s in sentences)
 
 
