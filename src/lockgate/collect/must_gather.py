@@ -22,7 +22,7 @@ from lockgate.model.objects import Event
 _PLACE = re.compile(r"^(?:[^/]+/){0,2}(?P<name>[^/]+)$")
 _KNOWN = re.compile(
     r"gpu_nodes\.descr|gpu_operand_pods\.yaml|gpu_operator_pod\.(?:yaml|log|previous\.log)|gpu_operand_ds\.yaml"
-    r"|cluster_policy\.(?:yaml|missing)|gpu_operand_pod_.+\.(?:log|descr)|must-gather\.log"
+    r"|cluster_policy\.(?:yaml|missing)|nvidiadrivers\.yaml|gpu_operand_pod_.+\.(?:log|descr)|must-gather\.log"
 )
 _MARKS = ("must-gather.log", "gpu_operand_pods.yaml", "gpu_operand_ds.yaml", "gpu_nodes.descr")
 _LINE = re.compile(r"^\[pod/(?P<pod>[^/\]]+)/(?P<container>[^\]]+)\] (?P<text>.*)$")
@@ -31,6 +31,7 @@ _YAML = {
     "gpu_operator_pod.yaml": "pods",
     "gpu_operand_ds.yaml": "daemonsets",
     "cluster_policy.yaml": "clusterpolicies",
+    "nvidiadrivers.yaml": "nvidiadrivers",
 }
 _REASON = "NVIDIA's must-gather does not hold it"
 
