@@ -1,12 +1,11 @@
 """A lint report for a terminal of 100 columns, as compilers print: severity, id, the lines with marks, what heals."""
 
-import os
 import sys
 import textwrap
 from collections.abc import Iterator
 from typing import Final, TextIO
 
-from lockgate.cli.render.text import WIDTH, Paint
+from lockgate.cli.render.text import WIDTH, Paint, paint_for
 from lockgate.lint.report import Line, LintFinding, LintReport
 from lockgate.model.finding import Severity
 
@@ -21,8 +20,7 @@ _COLOURS: Final = {
 def print_report(report: LintReport, *, no_color: bool, out: TextIO | None = None) -> None:
     """Write a report to a stream (standard output), in colours if it is a terminal and nobody forbids them."""
     stream = out or sys.stdout
-    colours = stream.isatty() and not no_color and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    for line in render_report(report, Paint(colours)):
+    for line in render_report(report, paint_for(stream, no_color=no_color)):
         stream.write(f"{line}\n")
 
 

@@ -32,11 +32,16 @@ class Paint:
         return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self._on and text else text
 
 
+def paint_for(stream: TextIO, *, no_color: bool) -> Paint:
+    """Colours where the stream is a terminal that has some and nobody forbids them (https://no-color.org)."""
+    forbidden = no_color or bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    return Paint(stream.isatty() and not forbidden)
+
+
 def print_text(diagnosis: Diagnosis, *, no_color: bool, out: TextIO | None = None) -> None:
     """Write a diagnosis to a stream (standard output), in colours if it is a terminal and nobody forbids them."""
     stream = out or sys.stdout
-    colours = stream.isatty() and not no_color and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    for line in render_text(diagnosis, Paint(colours)):
+    for line in render_text(diagnosis, paint_for(stream, no_color=no_color)):
         stream.write(f"{line}\n")
 
 
