@@ -24,7 +24,7 @@ _TROUBLE = re.compile(r"NVRM: Xid|task \S+:\d+ blocked for more than \d+ seconds
 
 
 @rule(
-    codes=("E16",),
+    codes=("E16", "I18"),
     severity=Severity.BLOCKER,
     stages=(Stage.CREATING, Stage.FAILED),
     asks_gpu=None,
