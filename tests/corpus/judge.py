@@ -26,6 +26,11 @@ class Score(msgspec.Struct, frozen=True):
     among_three: bool
     wrong: tuple[str, ...]
 
+    @property
+    def right(self) -> bool:
+        """Whether nothing is to be said against it."""
+        return self.first and self.among_three and not self.wrong
+
 
 def judge(diagnosis: Diagnosis, expect: Expect) -> Score:
     """Only roots count: what is shown under its cause is not said to be one."""
@@ -34,7 +39,7 @@ def judge(diagnosis: Diagnosis, expect: Expect) -> Score:
         worse = tuple(f.id for f in roots if f.severity is not Severity.INFO)
         return Score(not worse, not worse, worse)
     true = (*expect.causes, *expect.also)
-    wrong = tuple(f.id for f in roots if _blocks(f) and not any(matches(f, cause) for cause in true))
+    wrong = tuple(f.id for f in roots if _blocks(f, expect) and not any(matches(f, cause) for cause in true))
     if expect.or_unknown and not wrong and diagnosis.verdict in (Verdict.UNKNOWN, Verdict.WAITING):
         return Score(True, True, ())
     leading = expect.causes if expect.any_order else expect.causes[:1]
@@ -47,5 +52,7 @@ def matches(finding: Finding, cause: str) -> bool:
     return any(one == finding.id or one in finding.codes for one in cause.split("|"))
 
 
-def _blocks(finding: Finding) -> bool:
-    return finding.severity.rank >= Severity.ERROR.rank
+def _blocks(finding: Finding, expect: Expect) -> bool:
+    """Whether it is said to be why nothing runs; a symptom whose cause is said to be unknown is no guess."""
+    symptom = finding.gpu is None and expect.or_unknown
+    return finding.severity.rank >= Severity.ERROR.rank and not symptom

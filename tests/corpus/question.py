@@ -4,7 +4,7 @@ import msgspec
 
 from lockgate.diagnosis.engine import diagnose
 from lockgate.diagnosis.rule import Rule
-from lockgate.diagnosis.target import parse_target
+from lockgate.diagnosis.target import TargetMissingError, parse_target
 from lockgate.model.facts import Snapshot
 from lockgate.model.finding import Diagnosis
 from tests.corpus.judge import Expect, Score, judge
@@ -24,5 +24,8 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         return diagnose(self.snapshot, parse_target(self.ask, self.namespace), rules)
 
     def score(self, rules: tuple[Rule, ...]) -> Score:
-        """How good that is."""
-        return judge(self.answer(rules), self.expect)
+        """How good that is; to say that the target is not among the facts is to say that it is not known."""
+        try:
+            return judge(self.answer(rules), self.expect)
+        except TargetMissingError:
+            return Score(self.expect.or_unknown, self.expect.or_unknown, ())

@@ -119,7 +119,12 @@ _ORDINARY: dict[str, Any] = {
 
 def snapshot(facts: dict[str, Any]) -> Snapshot:
     """The snapshot that a case describes."""
-    return snapshot_of(objects(facts), {k: v for k, v in facts.items() if k in _BESIDE})
+    return snapshot_of(objects(facts), beside(facts))
+
+
+def beside(facts: dict[str, Any]) -> dict[str, Any]:
+    """What a case gives beside its objects."""
+    return {k: v for k, v in facts.items() if k in _BESIDE}
 
 
 def objects(facts: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:

@@ -37,7 +37,14 @@ def conclude(found: Scope, findings: Sequence[Finding], not_checked: Sequence[No
         first = next(f for f in findings if f.severity is Severity.WARNING)
         undecided = first.gpu is None and any(n.decides for n in not_checked)
         return Verdict.UNKNOWN if undecided else Verdict.WARNING, _sentence(target, first)
-    return _nothing_found(target, found.about, [n for n in not_checked if n.decides], found.looked_at)
+    verdict, sentence = _nothing_found(target, found.about, [n for n in not_checked if n.decides], found.looked_at)
+    return verdict, sentence + _remarks(findings)
+
+
+def _remarks(findings: Sequence[Finding]) -> str:
+    """What is no fault and yet worth to know, in a few words."""
+    titles = dict.fromkeys(f.title for f in findings if not f.follows)
+    return f" To know: {'; '.join(titles)}." if titles else ""
 
 
 def _kind(finding: Finding) -> Verdict:

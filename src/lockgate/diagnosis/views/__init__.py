@@ -6,9 +6,10 @@ A view's parameters name what it needs, like a rule's; it is Missing when one of
 from collections.abc import Callable
 from typing import Any
 
-from lockgate.diagnosis.views.claims import claims
 from lockgate.diagnosis.views.ailing import ailing
+from lockgate.diagnosis.views.claims import claims
 from lockgate.diagnosis.views.creation import creation
+from lockgate.diagnosis.views.demand import demand
 from lockgate.diagnosis.views.devices import devices
 from lockgate.diagnosis.views.gate_one import gate_one
 from lockgate.diagnosis.views.gate_two import gate_two
@@ -18,15 +19,16 @@ from lockgate.diagnosis.views.operands import operands
 from lockgate.diagnosis.views.other_scheduler import other_words
 from lockgate.diagnosis.views.plugin import plugin
 from lockgate.diagnosis.views.pod_events import pod_events, workload_events
-from lockgate.diagnosis.views.struck import struck
 from lockgate.diagnosis.views.stack import stacks
+from lockgate.diagnosis.views.struck import struck
 from lockgate.diagnosis.views.words import words
 from lockgate.diagnosis.views.xids import xids
 
 VIEWS: dict[str, Callable[..., Any]] = {
-    "claims": claims,
     "ailing": ailing,
+    "claims": claims,
     "creation": creation,
+    "demand": demand,
     "devices": devices,
     "gate_one": gate_one,
     "gate_two": gate_two,
@@ -36,9 +38,9 @@ VIEWS: dict[str, Callable[..., Any]] = {
     "other_words": other_words,
     "plugin": plugin,
     "pod_events": pod_events,
-    "struck": struck,
     "stacks": stacks,
+    "struck": struck,
     "words": words,
-    "xids": xids,
     "workload_events": workload_events,
+    "xids": xids,
 }

@@ -11,7 +11,7 @@ from lockgate.diagnosis.seen import listed, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.model import names
-from lockgate.model.facts import Missing, Nodes
+from lockgate.model.facts import Missing, Nodes, Pods
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Node, Pod
 
@@ -23,14 +23,12 @@ from lockgate.model.objects import Node, Pod
     mutes=("operator/policy-not-ready",),
 )
 def no_gpu_node(
-    pod: Pod, gate_one: GateOne, nodes: Nodes, stage: Stage, node: Node | Missing
+    pod: Pod, gate_one: GateOne, nodes: Nodes, stage: Stage, node: Node | Missing, demand: Pods
 ) -> Failed | Passed | None:
     if gate_one.rows or (pod.spec.node_name and stage is not Stage.NODE):
         return Passed(f"{len(gate_one.rows)} GPU nodes are known: {listed(r.node for r in gate_one.rows)}")
     if not isinstance(node, Missing):
         nodes = (node,)
-    # Nobody asks for a GPU here: a cluster, or a node, may well have none.
-    severity = Severity.WARNING if stage in (Stage.NODE, Stage.CLUSTER) else None
     discovered = [n for n in nodes if any(k.startswith(names.NFD_PREFIX) for k in n.metadata.labels)]
     found = (
         f"discovery has labelled {listed(n.name for n in discovered)}"
@@ -39,7 +37,7 @@ def no_gpu_node(
     )
     return Failed(
         about="nodes",
-        severity=severity,
+        severity=_severity(stage, bool(discovered), bool(demand)),
         codes=("G02", "G03") if discovered else ("G01",),
         summary=f"{_lack(nodes, node, gate_one.resource)}; {found}.",
         evidence=(
@@ -57,6 +55,13 @@ def no_gpu_node(
             ),
         ),
     )
+
+
+def _severity(stage: Stage, discovered: bool, demand: bool) -> Severity | None:
+    """A cluster, or a node, may well have no GPU; where discovery works and nobody waits, that is no fault at all."""
+    if stage not in (Stage.NODE, Stage.CLUSTER):
+        return None
+    return Severity.INFO if stage is Stage.CLUSTER and discovered and not demand else Severity.WARNING
 
 
 def _lack(nodes: Nodes, asked: Node | Missing, resource: str) -> str:

@@ -15,18 +15,19 @@ from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes, scheduler_wo
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.model import names
-from lockgate.model.facts import Nodes
+from lockgate.model.facts import Nodes, Pods
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Node, Pod
 
 
 @rule(codes=("B03",), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING, Stage.NODE))
-def cordoned(pod: Pod, gate_one: GateOne, nodes: Nodes, stage: Stage) -> Failed | Passed | None:
+def cordoned(pod: Pod, gate_one: GateOne, nodes: Nodes, stage: Stage, demand: Pods) -> Failed | Passed | None:
     rows = gate_one.nearest_with(Obstacle.CORDON)
     if rows:
         failed = _failed(pod, rows, {node.name: node for node in nodes})
-        # Seen from the node it may be meant.
-        return msgspec.structs.replace(failed, severity=Severity.WARNING) if stage is Stage.NODE else failed
+        # Seen from the node it may be meant, and as long as nobody waits it costs nothing.
+        meant = Severity.WARNING if demand else Severity.INFO
+        return msgspec.structs.replace(failed, severity=meant) if stage is Stage.NODE else failed
     return Passed("no GPU node that could take it is cordoned") if gate_one.rows else None
 
 

@@ -1,0 +1,115 @@
+"""The groups of questions that are scored, by name; what is made of the written ones may be sampled.
+
+A sample takes a question by its name alone, so that a new case changes nothing about the others.
+"""
+
+import io
+import random
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+
+import msgspec
+import yaml
+
+from lockgate.collect.offline import from_path
+from lockgate.diagnosis.rule import Rule
+from tests.corpus import apart
+from tests.corpus.judge import Expect
+from tests.corpus.question import Question
+from tests.corpus.variants import VARIANTS, Variant, world
+from tests.corpus.written import Case, load, of_rules
+from tests.rules.world import snapshot
+
+_BUNDLES = Path(__file__).parent.parent / "bundles"
+Rules = tuple[Rule, ...]
+Group = Callable[[Rules, int], Iterator[Question]]  # the rules, and which share of the generated: 1 of so many
+
+
+def _asked(cases: Iterable[Case]) -> Iterator[Question]:
+    for case in cases:
+        facts = snapshot(case.facts)
+        for ask in case.asks:
+            yield Question(name=f"{case.name} ({ask or 'cluster'})", snapshot=facts, ask=ask, expect=case.expect)
+
+
+def _written(folder: str) -> Group:
+    return lambda _rules, _share: _asked(load(folder))
+
+
+def _of_rules(_rules: Rules, _share: int) -> Iterator[Question]:
+    return _asked(of_rules())
+
+
+def _recorded(_rules: Rules, _share: int) -> Iterator[Question]:
+    for path in sorted(_BUNDLES.glob("*.yaml")):
+        facts = from_path(str(path.with_suffix(".tgz")), io.BytesIO())
+        for case in yaml.load(path.read_text(), Loader=yaml.CSafeLoader)["cases"]:
+            yield Question(
+                name=f"{path.stem} ({case['ask'] or 'cluster'})",
+                snapshot=facts,
+                ask=case["ask"],
+                expect=Expect(causes=tuple(case["causes"])),
+                namespace=case.get("namespace", "default"),
+            )
+
+
+# --- what is made of the written ones
+
+
+def _sampled(name: str, share: int) -> bool:
+    return zlib.crc32(name.encode()) % share == 0
+
+
+def _varied(variant: str) -> Group:
+    def questions(rules: Rules, share: int) -> Iterator[Question]:
+        for case in chain(load("reports"), load("pairs"), load("healthy"), of_rules()):
+            for ask in case.asks:
+                name = f"{case.name} ({ask or 'cluster'}), {variant}"
+                if _sampled(name, share) and (made := _vary(case, ask, name, VARIANTS[variant], rules)):
+                    yield made
+
+    return questions
+
+
+def _vary(case: Case, ask: str, name: str, variant: Variant, rules: Rules) -> Question | None:
+    changed = world(case.facts)
+    if not variant.change(changed, random.Random(name)):
+        return None
+    expect = _allowing_less(case, ask, rules) if variant.takes_away else case.expect
+    return Question(name=name, snapshot=variant.read(changed), ask=ask, expect=expect)
+
+
+def _allowing_less(case: Case, ask: str, rules: Rules) -> Expect:
+    """With fewer facts the answer may stop on the way: at what follows from the cause, or at not knowing."""
+    whole = Question(name=case.name, snapshot=snapshot(case.facts), ask=ask, expect=case.expect).answer(rules)
+    way = [f.id for f in whole.findings if f.follows]
+    causes = tuple("|".join((cause, *way)) for cause in case.expect.causes)
+    return msgspec.structs.replace(case.expect, causes=causes, or_unknown=bool(causes))
+
+
+def _apart(_rules: Rules, share: int) -> Iterator[Question]:
+    """Pairs of cases that share a cluster; of each pair both questions."""
+    cases = [c for c in chain(load("reports"), of_rules()) if "healthy" not in c.name]
+    for first in cases:
+        for second in random.Random(first.name).sample(cases, 4):
+            name = f"{first.name} + {second.name}"
+            if first.name == second.name or not _sampled(name, share) or not (facts := apart.together(first, second)):
+                continue
+            both = snapshot(facts)
+            asked = [(ask, first.expect) for ask in first.asks]
+            asked += [(apart.moved_ask(ask), second.expect) for ask in second.asks]
+            for ask, expect in asked:
+                yield Question(name=f"{name} ({ask})", snapshot=both, ask=ask, expect=expect)
+
+
+GROUPS: dict[str, Group] = {
+    "reports D1-D33": _written("reports"),
+    "recorded clusters": _recorded,
+    "failing cases of the rules": _of_rules,
+    "two faults at once": _written("pairs"),
+    "two faults apart": _apart,
+    **{name: _varied(name) for name in VARIANTS},
+    "healthy estates": _written("healthy"),
+}
