@@ -8,11 +8,11 @@ Fix: loosen the rule (preferred instead of required, a larger maxSkew), free the
 
 from lockgate.diagnosis.gate_row import GateRow, Obstacle
 from lockgate.diagnosis.rule import Failed, Passed, rule
-from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes, scheduler_word, some
+from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes, pod_ref, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
-from lockgate.model.objects import Pod
+from lockgate.model.objects import Affinity, LabelSelector, Pod
 
 
 @rule(codes=("B07",), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,), gpu=False)
@@ -30,7 +30,12 @@ def _failed(pod: Pod, rows: tuple[GateRow, ...]) -> Failed:
         about="nodes" if len(rows) > 1 else f"node/{rows[0].node}",
         summary=f"{listed(row.node for row in rows)}: {listed(reasons)}.",
         reach=len(rows),
-        evidence=(*map(_seen, rows[:MOST_NODES]), *more_nodes(len(rows) - MOST_NODES), *some(scheduler_word(pod))),
+        evidence=(
+            *_wishes(pod),
+            *map(_seen, rows[:MOST_NODES]),
+            *more_nodes(len(rows) - MOST_NODES),
+            *some(scheduler_word(pod)),
+        ),
         remedy=(
             Remedy(
                 "See what the pod wants of other pods, and what runs on the node",
@@ -38,6 +43,34 @@ def _failed(pod: Pod, rows: tuple[GateRow, ...]) -> Failed:
                 Risk.NONE,
             ),
         ),
+    )
+
+
+def _wishes(pod: Pod) -> tuple[Evidence, ...]:
+    """What the pod itself wants of other pods: which ones, and within what."""
+    affinity, ref = pod.spec.affinity or Affinity(), pod_ref(pod)
+    terms = [
+        (f"spec.affinity.{field}", term.topology_key, term.label_selector)
+        for field, wish in (("podAffinity", affinity.pod_affinity), ("podAntiAffinity", affinity.pod_anti_affinity))
+        for term in (wish.required if wish else ())
+    ]
+    terms += [
+        ("spec.topologySpreadConstraints", f"{spread.topology_key} (maxSkew {spread.max_skew})", spread.label_selector)
+        for spread in pod.spec.topology_spread_constraints
+        if spread.when_unsatisfiable == "DoNotSchedule"
+    ]
+    return tuple(
+        Evidence(object=ref, field=field, value=f"pods {_selected(selector)} per {key}")
+        for field, key, selector in terms
+    )
+
+
+def _selected(selector: LabelSelector | None) -> str:
+    if selector is None:
+        return "(none)"
+    labels = [f"{name}={value}" for name, value in selector.match_labels.items()]
+    return (
+        listed([*labels, *(f"{e.key} {e.operator} {listed(e.values)}" for e in selector.match_expressions)]) or "(all)"
     )
 
 
