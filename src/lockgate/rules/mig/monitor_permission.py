@@ -18,8 +18,8 @@ from lockgate.diagnosis.views.ailing import Ailing
 from lockgate.diagnosis.views.stack import NodeStack, Told
 from lockgate.model.finding import Remedy, Risk, Severity
 
-# NVML's words for NVML_ERROR_NO_PERMISSION (k8s-device-plugin#399).
-_TEXT = re.compile(r"Insufficient Permissions")
+# NVML's words for NVML_ERROR_NO_PERMISSION (k8s-device-plugin#399); where NVML does not even start it is SELinux.
+_TEXT = re.compile(r"(?<!initialize NVML: )Insufficient Permissions")
 _READERS = ("device-plugin", "gpu-feature-discovery", "dcgm-exporter", "dcgm")
 
 

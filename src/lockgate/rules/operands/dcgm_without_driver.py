@@ -19,7 +19,7 @@ from lockgate.model.finding import Evidence, Severity
 # gpu-monitoring-tools#96, dcgm-exporter#59.
 _TEXTS = (
     re.compile(r"Error starting nv-hostengine: DCGM initialization error"),
-    re.compile(r"Failed to initialize NVML"),
+    re.compile(r"Failed to initialize NVML(?!: (?:Driver/library|Unknown Error|Insufficient))"),  # those have rules
 )
 
 

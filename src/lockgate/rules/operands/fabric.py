@@ -29,7 +29,7 @@ _MANAGER = re.compile(r"detected number of NVSwitches don't match with any suppo
     severity=Severity.BLOCKER,
     stages=STAGES,
     asks_gpu=None,
-    mutes=("operands/cuda-not-injected", *AFTER_PLUGIN),
+    mutes=("operands/cuda-not-injected", "gpu-use/fabric-not-ready", *AFTER_PLUGIN),
 )
 def fabric(ailing: Ailing) -> Outcome:
     return blame(
