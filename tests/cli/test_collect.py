@@ -70,7 +70,7 @@ def manifest_of(bundle: Path) -> dict[str, Any]:
     [
         ("healthy-installed", "pod/train", "healthy", ""),
         ("all-held", "pod/late", "broken", "scheduling/all-held"),
-        ("unhealthy", "node/gpu-a", "broken", "devices/unhealthy"),
+        ("unhealthy", "node/gpu-a", "broken", "xid/off-the-bus"),
         ("quota", "", "broken", "admission/quota"),
         ("cdi-unresolvable", "", "broken", "cdi/unresolvable"),
     ],

@@ -91,7 +91,7 @@ def from_state(node: str, devices: Iterable[Device]) -> Iterator[NodeXid]:
     """XIDs for which Lockgate's plugin took a device out."""
     for device in devices:
         if match := _REASON.search(device.reason):
-            field = f"status.devices.devices[{device.uuid}].reason"
+            field = f"status.devices[{device.uuid}].reason"
             yield NodeXid(
                 code=code_of(int(match["code"])),
                 uuid=device.uuid,

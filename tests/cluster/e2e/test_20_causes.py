@@ -69,7 +69,7 @@ def test_one_device_is_unhealthy(cluster: Cluster) -> None:
         wait_gpus(cluster, "gpu-a", "2", "1")
         cluster.apply(pod("pair", gpus=2, on="gpu-a"))
         wait_event(cluster, "Insufficient nvidia.com/gpu")
-        named(cluster, "pod/pair", "unhealthy", "devices/unhealthy", "gpu-a", "79")
+        named(cluster, "pod/pair", "unhealthy", "xid/off-the-bus", "gpu-a", "79")
     wait_phase(cluster, "pair", "Running", timeout=90)
 
 
