@@ -43,6 +43,10 @@ def why(target: str, *where: str) -> Answer:
     return Answer(asked.returncode, json.loads(asked.stdout), shown.stdout)
 
 
+def _run(target: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return ask("why", target, *arguments)
+
+
 def why_live_and_saved(cluster: Cluster, target: str, case: str, namespace: str = "default") -> tuple[Answer, Answer]:
     """The answer from the live cluster and the one from a bundle saved right after it."""
     live = why(target, "--kubeconfig", str(cluster.kubeconfig), "-n", namespace)
@@ -52,7 +56,8 @@ def why_live_and_saved(cluster: Cluster, target: str, case: str, namespace: str 
     return live, saved
 
 
-def _run(target: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [str(Path(sys.executable).with_name("kubectl-gpu")), "why", target, *arguments]
+def ask(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """`kubectl gpu ARGUMENTS` as a user types it: `lint --node gpu-b --kubeconfig PATH`."""
+    command = [str(Path(sys.executable).with_name("kubectl-gpu")), *map(str, arguments)]
     environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
