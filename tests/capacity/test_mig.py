@@ -7,8 +7,11 @@ import pytest
 from lockgate.capacity.changes import ChangeKind
 from lockgate.capacity.fit import fit
 from lockgate.capacity.mig_loss import MigGpu, lost_gb, mig_gpus, profiles_by_gpu
+from lockgate.capacity.overview import overview
 from lockgate.capacity.repartition import repartitions
-from lockgate.mig.geometry import BOARDS
+from lockgate.capacity.table import By
+from lockgate.mig.geometry import BOARDS, Board
+from lockgate.model.facts import Snapshot
 from lockgate.model.node_state import Device, DevicesState, GPUNodeState, NodeStateStatus
 from lockgate.model.objects import Metadata
 from lockgate.scheduling.scene import node_view, scene
@@ -32,6 +35,52 @@ def test_an_idle_node_can_be_cut_into_what_is_asked_and_the_configuration_is_nam
     assert (answer.copies, change.copies) == (0, 6)  # 2 GPUs of 3 devices each
 
 
+def test_a_pod_that_asks_for_two_profiles_gets_the_configuration_that_has_both() -> None:
+    ask = gpu_pod("ask", 1, resource=MIG, requests={"nvidia.com/mig-3g.20gb": 1})
+    (change,) = fit(ask, scene([mixed("a")], []), copies=2).changes
+    assert change.text == "re-partition a as all-balanced (each GPU becomes 2 x 1g.5gb + 1 x 2g.10gb + 1 x 3g.20gb)"
+    assert change.copies == 2
+
+
+def test_as_few_nodes_as_are_enough_are_partitioned() -> None:
+    answer = fit(gpu_pod("ask", 1, resource=MIG), scene([mixed("a"), mixed("b"), mixed("c", 4)], []), copies=14)
+    assert (answer.changes[0].kind, answer.changes[0].copies) == (ChangeKind.TOGETHER, 14)
+    assert answer.changes[0].command.splitlines() == [
+        "kubectl label node c nvidia.com/mig.config=all-2g.10gb --overwrite",
+        "kubectl label node a nvidia.com/mig.config=all-2g.10gb --overwrite",
+    ]
+
+
+@pytest.mark.parametrize("board", BOARDS, ids=lambda board: board.key)
+def test_on_every_board_every_profile_is_had_after_re_partitioning_by_its_own_name(board: Board) -> None:
+    labels = {"nvidia.com/gpu.product": board.words[0], "nvidia.com/gpu.memory": str(board.total_mib)}
+    idle = mixed("a", 1, labels=labels)
+    for shape in board.shapes:
+        resource = shape.name.replace("+", ".")
+        answer = fit(gpu_pod("ask", 1, resource=f"nvidia.com/mig-{resource}"), scene([idle], []), copies=shape.most)
+        changes = {change.command.split()[4]: change.copies for change in answer.changes}
+        assert changes[f"nvidia.com/mig.config=all-{resource}"] == shape.most
+
+
+def test_idle_nodes_show_what_they_could_become() -> None:
+    nodes = (mixed("a"), mixed("b"), mixed("held"), gpu_node("other"))
+    pods = (gpu_pod("p", 1, node="held"),)
+    seen = overview(Snapshot(nodes=nodes, pods=pods, node_states=()), By.NODE)
+    (idle,) = seen.partitionable
+    assert (idle.nodes, idle.gpus) == (("a", "b"), 4)
+    told = {option.config: (dict(option.devices), option.lost_gb) for option in idle.options}
+    assert told["all-1g.5gb"] == ({"1g.5gb": 7}, 5)
+    assert told["all-balanced"] == ({"1g.5gb": 2, "2g.10gb": 1, "3g.20gb": 1}, 0)
+    assert told["all-4g.20gb"] == ({"4g.20gb": 1}, 0)
+    assert len(told) == 8
+
+
+def test_nodes_without_an_agent_are_taken_to_be_cut_alike() -> None:
+    cut = mixed("a", 2, capacity={GPU: "0", "nvidia.com/mig-1g.5gb": "14"})
+    odd = mixed("b", 2, capacity={GPU: "0", "nvidia.com/mig-1g.5gb": "13"})
+    assert mig_gpus([], [cut, odd]) == (MigGpu(node="a", gpu="each of 2", profiles=(("1g.5gb", 7),), lost_gb=5),)
+
+
 def test_a_partitioned_node_can_become_whole_again() -> None:
     cut = mixed("a", 2, capacity={GPU: "0", MIG: "6"})
     (change,) = fit(gpu_pod("ask", 2), scene([cut], [])).changes
@@ -50,7 +99,7 @@ def test_a_partitioned_node_can_become_whole_again() -> None:
 )
 def test_nodes_that_cannot_be_cut_so_are_not_offered(node: Any, held: bool) -> None:
     pods = [gpu_pod("held", 1, node="a")] if held else []
-    assert repartitions(node_view(node, pods), MIG) == ()
+    assert repartitions(node_view(node, pods), [MIG]) == ()
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from lockgate.model import names
 from lockgate.model.objects import Container, Node, Pod, Taint
 from lockgate.scheduling.filters import checks
 from lockgate.scheduling.refusal import Refusal
-from lockgate.scheduling.requests import defaulted
+from lockgate.scheduling.requests import defaulted, pod_requests
 from lockgate.scheduling.scene import NodeView, Scene, node_view
 from lockgate.scheduling.selectors import Miss
 from lockgate.scheduling.taints import UNSCHEDULABLE_KEY, taint_text, toleration_for, untolerated_taints
@@ -239,11 +239,13 @@ def _tolerate(pod: Pod, scene: Scene, view: NodeView) -> _Candidate:
 
 
 def _repartition(pod: Pod, scene: Scene, view: NodeView, refusal: Refusal) -> Iterator[_Candidate]:
-    """Where a GPU resource is all that is short, another MIG configuration of an idle node."""
-    short = [shortage.resource for shortage in refusal.shortages]
-    if len(short) != 1 or not names.is_gpu_resource(short[0]):
+    """Where GPU resources are all that is short, that MIG configuration of an idle node which takes most copies."""
+    if not all(names.is_gpu_resource(shortage.resource) for shortage in refusal.shortages):
         return
-    for found in repartitions(view, short[0]):
+    asked = [name for name in pod_requests(pod) if names.is_gpu_resource(name)]
+    takes = copies_on(pod, scene)
+    found = max(repartitions(view, asked), key=lambda each: takes(each.after), default=None)
+    if found is not None:
         change = Change(
             kind=ChangeKind.REPARTITION,
             text=f"re-partition {view.name} as {found.config} (each GPU becomes {found.each})",

@@ -6,10 +6,13 @@ from functools import cache
 
 import msgspec
 
+from lockgate.capacity.slots import number
 from lockgate.mig.geometry import Board, board_of
 from lockgate.mig.placements import layouts, leftover_gb, multiset
 from lockgate.model import names
 from lockgate.model.node_state import Device, GPUNodeState
+from lockgate.model.objects import Node
+from lockgate.scheduling.requests import amounts
 
 _Multiset = tuple[tuple[str, int], ...]
 
@@ -23,11 +26,16 @@ class MigGpu(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     lost_gb: int | None
 
 
-def mig_gpus(states: Iterable[GPUNodeState]) -> tuple[MigGpu, ...]:
-    """Every partitioned GPU that a node's agent lists, by node and index."""
-    return tuple(
-        gpu for state in states if state.status.devices for gpu in _of(state.name, state.status.devices.devices)
-    )
+def mig_gpus(states: Iterable[GPUNodeState], nodes: Iterable[Node] = ()) -> tuple[MigGpu, ...]:
+    """Every partitioned GPU that a node's agent lists, by node and index.
+
+    Of a node without an agent one stands for all, where its devices divide by its GPUs: cut alike, as the stock
+    configurations do.
+    """
+    listed = [gpu for state in states if state.status.devices for gpu in _of(state.name, state.status.devices.devices)]
+    known = {gpu.node for gpu in listed}
+    alike = (gpu for node in nodes if node.name not in known and (gpu := _alike(node)))
+    return tuple(sorted((*listed, *alike), key=lambda gpu: (gpu.node, gpu.gpu)))
 
 
 def lost_gb(board: Board, profiles: Iterable[str]) -> int | None:
@@ -51,6 +59,22 @@ def _of(node: str, devices: tuple[Device, ...]) -> Iterable[MigGpu]:
         board = _board(device for device in devices if device.index.partition(":")[0] == gpu)
         counted = tuple(sorted(Counter(profiles).items()))
         yield MigGpu(node=node, gpu=gpu, profiles=counted, lost_gb=lost_gb(board, profiles) if board else None)
+
+
+def _alike(node: Node) -> MigGpu | None:
+    labels, advertised = node.metadata.labels, amounts(node.status.capacity)
+    counts = {name.removeprefix(names.MIG_PREFIX): n for name, n in advertised.items() if n and _is_mig(name)}
+    gpus = number(labels, names.GPU_COUNT)
+    board = board_of(labels.get(names.GPU_PRODUCT, ""), number(labels, names.GPU_MEMORY))
+    if not counts or not gpus or board is None or any(count % gpus for count in counts.values()):
+        return None
+    each = {profile: count // gpus for profile, count in counts.items()}
+    lost = lost_gb(board, [profile for profile, count in each.items() for _ in range(count)])
+    return MigGpu(node=node.name, gpu=f"each of {gpus}", profiles=tuple(sorted(each.items())), lost_gb=lost)
+
+
+def _is_mig(resource: str) -> bool:
+    return resource.startswith(names.MIG_PREFIX)
 
 
 def _board(devices: Iterable[Device]) -> Board | None:

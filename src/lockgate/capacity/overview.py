@@ -9,6 +9,7 @@ from lockgate.capacity.demand import Waiting, waiting
 from lockgate.capacity.idle import Holder, by_node, idle_holders
 from lockgate.capacity.mig_loss import MigGpu, mig_gpus
 from lockgate.capacity.node_capacity import NodeCapacity, gpu_nodes
+from lockgate.capacity.repartition import Partitionable, partitionables
 from lockgate.capacity.table import By, NamespaceRow, Row, namespace_rows, rows, total
 from lockgate.model.facts import Missing, Snapshot
 from lockgate.model.node_state import GPUNodeState
@@ -30,6 +31,7 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     namespaces: tuple[NamespaceRow, ...]
     waiting: tuple[Waiting, ...]
     mig: tuple[MigGpu, ...] = ()
+    partitionable: tuple[Partitionable, ...] = ()
     idle: tuple[Holder, ...] | None = None
     unknown: tuple[str, ...] = ()
 
@@ -40,7 +42,8 @@ class UnreadableError(Exception):
 
 def overview(snapshot: Snapshot, by: By) -> Overview:
     """Add up a snapshot; raises UnreadableError without its nodes or the pods of all namespaces."""
-    nodes, pods = accounts(snapshot), all_pods(snapshot)
+    seen, pods = scene_of(snapshot), all_pods(snapshot)
+    nodes = _accounts(seen, snapshot)
     waits = waiting(pods)
     idle = None if isinstance(snapshot.readings, Missing) else idle_holders(snapshot.readings)
     return Overview(
@@ -49,7 +52,8 @@ def overview(snapshot: Snapshot, by: By) -> Overview:
         total=total(nodes),
         namespaces=namespace_rows(pods, waits, idle),
         waiting=waits,
-        mig=mig_gpus(_states(snapshot)),
+        mig=mig_gpus(_states(snapshot), _known(snapshot.nodes) or ()),
+        partitionable=partitionables(seen.nodes.values()),
         idle=idle,
         unknown=_unknown(snapshot, nodes),
     )
@@ -57,8 +61,7 @@ def overview(snapshot: Snapshot, by: By) -> Overview:
 
 def accounts(snapshot: Snapshot) -> tuple[NodeCapacity, ...]:
     """Every GPU node's account."""
-    states = {state.name: state for state in _states(snapshot)}
-    return gpu_nodes(scene_of(snapshot), states, by_node(_known(snapshot.readings) or ()))
+    return _accounts(scene_of(snapshot), snapshot)
 
 
 def scene_of(snapshot: Snapshot) -> Scene:
@@ -79,6 +82,11 @@ def all_pods(snapshot: Snapshot) -> tuple[Pod, ...]:
     if isinstance(snapshot.pods, Missing):
         raise UnreadableError(_text("pods of all namespaces", snapshot.pods))
     return snapshot.pods
+
+
+def _accounts(seen: Scene, snapshot: Snapshot) -> tuple[NodeCapacity, ...]:
+    states = {state.name: state for state in _states(snapshot)}
+    return gpu_nodes(seen, states, by_node(_known(snapshot.readings) or ()))
 
 
 def _storage(snapshot: Snapshot) -> Storage | None:

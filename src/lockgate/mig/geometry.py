@@ -87,6 +87,10 @@ _SEVEN: Final = (
     ("H200-141GB", "H200", 143771, "1g.18gb 1g.35gb 2g.35gb 3g.71gb 4g.71gb 7g.141gb"),
     ("B200-180GB", "B200", 183359, "1g.23gb 1g.45gb 2g.45gb 3g.90gb 4g.90gb 7g.180gb"),
     ("GB200-186GB", "GB200", 189471, "1g.23gb 1g.47gb 2g.47gb 3g.93gb 4g.93gb 7g.186gb"),
+    # Their memory is that which the names of NVIDIA's default configurations speak of; it was not measured.
+    ("GB200-189GB", "GB200", 193536, "1g.24gb 1g.47gb 2g.47gb 3g.95gb 4g.95gb 7g.189gb"),
+    ("B300-269GB", "B300", 275456, "1g.34gb 1g.67gb 2g.67gb 3g.135gb 4g.135gb 7g.269gb"),
+    ("GB300-278GB", "GB300", 284672, "1g.35gb 1g.70gb 2g.70gb 3g.139gb 4g.139gb 7g.278gb"),
 )
 BOARDS: Final = (
     Board(key="A30", words=("A30",), total_mib=24576, memory_slices=4, shapes=_A30),

@@ -9,6 +9,7 @@ from typing import Final
 import msgspec
 
 from lockgate.capacity.overview import Overview
+from lockgate.capacity.repartition import Partitionable
 from lockgate.capacity.slots import Sharing
 from lockgate.capacity.table import By, NamespaceRow, Row
 from lockgate.model import names
@@ -179,6 +180,24 @@ def _mig(seen: Overview) -> Iterator[str]:
             devices = ", ".join(f"{count} x {name}" for name, count in gpu.profiles)
             yield f"  {gpu.node} GPU {gpu.gpu}: {gpu.lost_gb} GB beside {devices}"
         yield ""
+    for idle in seen.partitionable:
+        yield from _options(idle)
+
+
+def _options(idle: Partitionable) -> Iterator[str]:
+    """What idle nodes could become: the base profiles; `-o json` lists all."""
+    count = f"{len(idle.nodes)} idle node{'s' if len(idle.nodes) > 1 else ''}"
+    yield f"MIG: {count} of {idle.product} ({idle.gpus} GPUs) could be partitioned anew: {_listed(idle.nodes)}"
+    for option in idle.options:
+        if all(mark not in profile for profile in option.devices for mark in "+-"):
+            devices = ", ".join(f"{number * idle.gpus} x {profile}" for profile, number in option.devices.items())
+            lost = f"; {option.lost_gb} GB of each GPU lost" if option.lost_gb else ""
+            yield f"  {option.config:<16} {devices}{lost}"
+    yield ""
+
+
+def _listed(nodes: tuple[str, ...]) -> str:
+    return f"{nodes[0]}{f' and {len(nodes) - 1} more' if len(nodes) > 1 else ''}"
 
 
 def _locked(seen: Overview) -> Iterator[str]:
