@@ -6,6 +6,7 @@ The names are NVIDIA's (gpu-operator 26.7, assets/), which Lockgate's own operan
 import difflib
 from typing import Final
 
+from lockgate.diagnosis.device_plugins import is_plugin
 from lockgate.model.facts import DaemonSets
 from lockgate.model.objects import DaemonSet, Pod
 
@@ -58,7 +59,8 @@ def short_name(found: DaemonSet | Pod) -> str:
         return "driver"
     if any(owner.kind in _OWNERS for owner in found.metadata.owner_references):
         return found.name.removeprefix("nvidia-").removesuffix("-daemonset")
-    return ""
+    # A plugin counts whoever installed it: a static manifest, a chart, a cloud.
+    return "device-plugin" if isinstance(found, DaemonSet) and is_plugin(found) else ""
 
 
 def validation(pod: Pod) -> str:

@@ -5,24 +5,14 @@ from collections.abc import Mapping
 
 import msgspec
 
+from lockgate.diagnosis.device_plugins import is_plugin
 from lockgate.diagnosis.stage import is_ready, statuses
 from lockgate.model.facts import DaemonSets, Missing, Nodes, Pods
 from lockgate.model.objects import DaemonSet, Node, Pod, Taint
 from lockgate.scheduling.daemonsets import target
 from lockgate.scheduling.selectors import Miss
 
-# What tells a device plugin from other workloads: NVIDIA's operator, its static manifests and chart, and ours; GKE's.
-_APP_NAMES = (
-    "nvidia-device-plugin-daemonset",
-    "nvidia-device-plugin-ds",
-    "nvidia-device-plugin",
-    "nvidia-gpu-device-plugin",
-)
-_COMMAND = "nvidia-device-plugin"
-# Programs that come in the plugin's own image and offer no device.
-_OTHER_PROGRAMS = ("gpu-feature-discovery", "mps-control-daemon", "config-manager")
 _Running = Mapping[tuple[str, str, str], Pod]  # (namespace, DaemonSet, node) -> its pod there
-_LABELS = ("app", "name", "k8s-app", "app.kubernetes.io/name")
 
 
 class PluginState(enum.StrEnum):
@@ -78,19 +68,6 @@ def _by_owner_and_node(pods: Pods, own: DaemonSets) -> _Running:
     namespaces = {ds.namespace for ds in own}
     owned = ((pod, r) for pod in pods if pod.namespace in namespaces for r in pod.metadata.owner_references)
     return {(p.namespace, r.name, p.spec.node_name): p for p, r in owned if r.kind == "DaemonSet" and p.spec.node_name}
-
-
-def is_plugin(daemon_set: DaemonSet) -> bool:
-    """Whether a DaemonSet runs a GPU device plugin: by its name, its labels, or what its containers run."""
-    if daemon_set.name in _APP_NAMES or any(daemon_set.metadata.labels.get(key) in _APP_NAMES for key in _LABELS):
-        return True
-    return any(_runs_plugin(c.image, c.command) for c in daemon_set.spec.template.spec.containers)
-
-
-def _runs_plugin(image: str, command: tuple[str, ...]) -> bool:
-    if any(word.endswith(_OTHER_PROGRAMS) for word in command):
-        return False
-    return "k8s-device-plugin" in image or any(word.endswith(_COMMAND) for word in command)
 
 
 def _on(node: Node, own: DaemonSets, pods: _Running | None) -> PluginOn:

@@ -28,6 +28,7 @@ _TEXT = re.compile(
     r"invalid MIG configuration: .+|all devices on the node must be configured with the same migEnabled value"
     r"|Invalid configuration detected for mig-strategy=single: .+"
     r"|panic: At least one device with migEnabled=true was not configured correctly.*"
+    r"|panic: More than one MIG device type present on node"  # before 0.8 (gpu-operator#460)
 )
 _INVALID = "-MIG-INVALID"
 

@@ -10,9 +10,9 @@ Fix: update the operator, or set the variable to `false` in `devicePlugin.env`.
 
 from typing import Any
 
+from lockgate.diagnosis.device_plugins import is_plugin
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.stage import Stage
-from lockgate.diagnosis.views.plugin import is_plugin
 from lockgate.model.facts import ClusterPolicies, DaemonSets
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import ClusterPolicy, DaemonSet

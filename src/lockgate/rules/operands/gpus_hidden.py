@@ -50,12 +50,12 @@ def _hidden(pod: Pod, owner: DaemonSet) -> Told | None:
     meant, has = _values(owner.spec.template.spec), _values(pod.spec)
     for container, value in has.items():
         match = _NONE.match(value)
-        if match and meant.get(container, value) != value:
+        if match and meant.get(container) != value:
             seen = Evidence(
                 object=f"pod/{pod.namespace}/{pod.name}",
                 field=f"spec.containers[{container}].env[{_VARIABLE}]",
                 value=value or '""',
-                note=f"daemonset/{owner.namespace}/{owner.name} says {meant[container]}",
+                note=f"daemonset/{owner.namespace}/{owner.name} says {meant.get(container, 'nothing of it')}",
             )
             return Told(match, seen, pod)
     return None

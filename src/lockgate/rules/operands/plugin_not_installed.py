@@ -11,9 +11,10 @@ from lockgate.diagnosis.gate_row import Obstacle
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import gate_rows, listed
 from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.views.claims import offered_on
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.plugin import Plugin
-from lockgate.model.facts import ClusterPolicies, Missing
+from lockgate.model.facts import ClusterPolicies, Missing, ResourceSlices
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 
@@ -25,9 +26,16 @@ from lockgate.model.objects import Pod
     mutes=("operands/plugin-gone", "kubelet/refused", "operator/policy-not-ready"),
 )
 def plugin_not_installed(
-    pod: Pod, gate_one: GateOne, plugin: Plugin, cluster_policies: ClusterPolicies | Missing
+    pod: Pod,
+    gate_one: GateOne,
+    plugin: Plugin,
+    cluster_policies: ClusterPolicies | Missing,
+    resource_slices: ResourceSlices | Missing,
+    stage: Stage,
 ) -> Failed | None:
     rows = gate_one.nearest_with(Obstacle.NO_RESOURCE, Obstacle.GONE)
+    if stage is Stage.NODE:  # a node whose GPUs are offered to claims needs no plugin
+        rows = tuple(row for row in rows if not offered_on(resource_slices, row.node))
     if plugin.daemon_sets or not rows or any(row.others for row in rows):
         return None
     policies = () if isinstance(cluster_policies, Missing) else cluster_policies
