@@ -30,7 +30,7 @@ def build_pause_image(cache: Path) -> Path:
         subprocess.run(["gcc", *flags, "-o", str(root / "pause"), str(_PAUSE_SOURCE)], check=True)
         return oci.ImageConfig(entrypoint=("/pause",), user="65535:65535")
 
-    return _cached(cache, PAUSE, _PAUSE_SOURCE.read_bytes(), fill)
+    return cached(cache, PAUSE, _PAUSE_SOURCE.read_bytes(), fill)
 
 
 def build_test_image(cache: Path, programs: Programs) -> Path:
@@ -56,7 +56,7 @@ def build_test_image(cache: Path, programs: Programs) -> Path:
         _link_applets(root)
         return oci.ImageConfig(command=("sh",), environment={"PATH": "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"})
 
-    return _cached(cache, TEST, f"1 {folder.name} {_KEPT}".encode() + cuda_program, fill)
+    return cached(cache, TEST, f"1 {folder.name} {_KEPT}".encode() + cuda_program, fill)
 
 
 def _link_applets(root: Path) -> None:
@@ -68,7 +68,7 @@ def _link_applets(root: Path) -> None:
             link.symlink_to("busybox")
 
 
-def _cached(cache: Path, name: str, made_from: bytes, fill: Callable[[Path], oci.ImageConfig]) -> Path:
+def cached(cache: Path, name: str, made_from: bytes, fill: Callable[[Path], oci.ImageConfig]) -> Path:
     """The image tar for `made_from`; `fill` puts its files into an empty folder and says how it starts."""
     key = hashlib.sha256(made_from + Path(oci.__file__).read_bytes()).hexdigest()[:12]
     short = name.rpartition("/")[2].replace(":", "-")

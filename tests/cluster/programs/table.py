@@ -110,6 +110,12 @@ DEBIAN_PROGRAMS = (
         packages=("busybox", "libc6", "libgcc-s1"),
         outputs=("bin/busybox", "lib64/ld-linux-x86-64.so.2"),
     ),
+    # The other C library that containers have (Alpine's): its loader, and what links a program with it.
+    DebianPrograms(
+        name="musl",
+        packages=("musl", "musl-dev"),
+        outputs=("lib/ld-musl-x86_64.so.1", "usr/lib/x86_64-linux-musl/crt1.o"),
+    ),
 )
 
 SYSTEM_PROGRAMS = (
