@@ -115,6 +115,7 @@ def _places(text: str) -> Iterable[tuple[Subject, Facts]]:
         )
         yield subject, Facts(Snapshot(events=(event,), logs=(Log("default", "it", "main", text),)), subject)
     yield _node(text)
+    yield _operator(text)
     yield _stack(text)
 
 
@@ -169,6 +170,13 @@ def _creating(text: str) -> Subject:
     status = ContainerStatus(name="main", state=ContainerState(waiting=waiting))
     pod = Pod(metadata=_META, spec=_SPEC, status=PodStatus(phase="Pending", container_statuses=(status,)))
     return Subject(stage=Stage.CREATING, pod=pod)
+
+
+def _operator(text: str) -> tuple[Subject, Facts]:
+    """A cluster whose operator wrote it into its log."""
+    pod = Pod(metadata=Metadata(name="it", namespace="default", labels={"app": "gpu-operator"}))
+    subject = Subject(stage=Stage.CLUSTER, pod=Pod(spec=_SPEC))
+    return subject, Facts(Snapshot(pods=(pod,), logs=(Log("default", "it", "main", text),)), subject)
 
 
 _BACK_OFF: Final = ("ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull")

@@ -16,6 +16,7 @@ from lockgate.diagnosis.views.gate_two import gate_two
 from lockgate.diagnosis.views.handler import handler
 from lockgate.diagnosis.views.node_words import node_words
 from lockgate.diagnosis.views.operands import operands
+from lockgate.diagnosis.views.operator_words import operator_words
 from lockgate.diagnosis.views.other_scheduler import other_words
 from lockgate.diagnosis.views.plugin import plugin
 from lockgate.diagnosis.views.pod_events import pod_events, workload_events
@@ -35,6 +36,7 @@ VIEWS: dict[str, Callable[..., Any]] = {
     "handler": handler,
     "node_words": node_words,
     "operands": operands,
+    "operator_words": operator_words,
     "other_words": other_words,
     "plugin": plugin,
     "pod_events": pod_events,

@@ -1,0 +1,61 @@
+"""The node's default runtime handler is one that it does not have: nothing at all can start there.
+
+The runtime's default handler is `nvidia`, and no such handler is configured. Often the node's image was made for
+another family, or the toolkit is not installed while the configuration already names its handler.
+
+Why it matters: every pod fails, those of the network and of the operator among them, so nothing can mend the node from
+inside the cluster.
+How to tell: pods that name no RuntimeClass fail with `no runtime for "nvidia" is configured`.
+Fix: use the node image that has the toolkit (Karpenter: the right `amiFamily`), install the toolkit on the host, or set
+the default handler back to `runc`.
+"""
+
+from lockgate.diagnosis.followers import BROKEN_NODE
+from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.seen import event
+from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.views.handler import NeededHandler
+from lockgate.model.facts import Missing, Nodes
+from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.objects import Pod
+
+# Who made the node, and from which image it was made.
+_MAKERS = ("karpenter.sh/nodepool", "karpenter.k8s.aws/ec2nodeclass", "eks.amazonaws.com/nodegroup")
+
+
+@rule(
+    codes=("G14",),
+    severity=Severity.BLOCKER,
+    stages=(Stage.CREATING,),
+    asks_gpu=None,
+    mutes=("containerd/handler-missing", *BROKEN_NODE),
+)
+def default_handler_gone(pod: Pod, handler: NeededHandler, nodes: Nodes | Missing) -> Failed | None:
+    if handler.refused is None or pod.spec.runtime_class_name or not pod.metadata.name:
+        return None
+    node = pod.spec.node_name
+    return Failed(
+        about=f"node/{node}",
+        summary=f'{node} runs every container with handler "{handler.name}", which it does not have.',
+        evidence=(event(handler.refused), *_made_by(node, nodes)),
+        remedy=(
+            Remedy(
+                f"On {node}, see the default handler and the handlers that there are",
+                "containerd config dump | grep -E 'default_runtime_name|runtimes\\.'",
+                Risk.NONE,
+            ),
+            Remedy("Replace the node by one whose image has the NVIDIA container toolkit", "", Risk.HIGH),
+        ),
+    )
+
+
+def _made_by(name: str, nodes: Nodes | Missing) -> tuple[Evidence, ...]:
+    node = next((n for n in (() if isinstance(nodes, Missing) else nodes) if n.name == name), None)
+    if node is None:
+        return ()
+    labels, image = node.metadata.labels, node.status.node_info.os_image
+    made = [
+        Evidence(object=f"node/{name}", field=f"metadata.labels[{k}]", value=labels[k]) for k in _MAKERS if k in labels
+    ]
+    seen = [Evidence(object=f"node/{name}", field="status.nodeInfo.osImage", value=image)] if image else []
+    return (*made, *seen)

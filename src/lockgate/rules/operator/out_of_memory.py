@@ -1,0 +1,65 @@
+"""The operator is killed for want of memory.
+
+Its memory limit (350Mi in NVIDIA's chart) does not hold what it keeps of a large cluster, from some 300 nodes on.
+
+Why it matters: nothing is deployed, labelled or mended while it is away, and it dies again before it has done anything.
+How to tell: `OOMKilled` as its last state, and CrashLoopBackOff.
+Fix: raise the limit (`operator.resources.limits.memory` of the chart).
+"""
+
+from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.seen import pod_ref
+from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.views.operator_words import OperatorWords
+from lockgate.model.facts import Missing, Nodes
+from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.objects import ContainerStatus, Pod
+
+_KILLED = "OOMKilled"
+
+
+@rule(codes=("G12",), severity=Severity.ERROR, stages=(Stage.CLUSTER,), mutes=("operator/policy-not-ready",))
+def out_of_memory(operator_words: OperatorWords, nodes: Nodes | Missing) -> Failed | None:
+    found = ((pod, s) for pod in operator_words.pods for s in pod.status.container_statuses if _killed(s))
+    pod, status = next(found, (None, None))
+    if pod is None or status is None:
+        return None
+    own = (c.resources.limits for c in pod.spec.containers if c.name == status.name)
+    limit = str(next(own, {}).get("memory", ""))
+    many = "" if isinstance(nodes, Missing) else f" The cluster has {len(nodes)} nodes."
+    return Failed(
+        about=pod_ref(pod),
+        severity=Severity.WARNING if status.ready else None,
+        summary=f"The operator was killed at its memory limit{_limit(limit)}, {_times(status)}.{many}",
+        evidence=tuple(_seen(pod, status, limit)),
+        remedy=(
+            Remedy(
+                "Raise the limit",
+                f"helm upgrade -n {pod.namespace} --reuse-values RELEASE CHART"
+                " --set operator.resources.limits.memory=1Gi",
+                Risk.LOW,
+            ),
+        ),
+    )
+
+
+def _killed(status: ContainerStatus) -> bool:
+    ended = (status.state.terminated, status.last_state.terminated)
+    return any(each is not None and each.reason == _KILLED for each in ended)
+
+
+def _limit(limit: str) -> str:
+    return f" of {limit}" if limit else ""
+
+
+def _times(status: ContainerStatus) -> str:
+    return f"{status.restart_count} restarts" if status.restart_count != 1 else "once"
+
+
+def _seen(pod: Pod, status: ContainerStatus, limit: str) -> list[Evidence]:
+    field = f"status.containerStatuses[{status.name}].lastState.terminated"
+    found = [Evidence(object=pod_ref(pod), field=field, value=_KILLED)]
+    if limit:
+        where = f"spec.containers[{status.name}].resources.limits[memory]"
+        found.append(Evidence(object=pod_ref(pod), field=where, value=limit))
+    return found
