@@ -87,7 +87,7 @@ class _Asked:
         if not failed:
             return ()
         affected, ground = _called(self._target, subject), _ground(self._count, subject, facts)
-        return tuple(Said(_finding(r, o, affected), _own(ground, o.about), o.reach) for r, o in failed)
+        return tuple(Said(_finding(r, o, o.nodes or affected), _placed(ground, o), o.reach) for r, o in failed)
 
 
 def _ground(number: int, subject: Subject, facts: Facts) -> Ground:
@@ -100,8 +100,10 @@ def _ground(number: int, subject: Subject, facts: Facts) -> Ground:
     return Ground(subject=number, nodes=nodes, operand=operand, own=theirs)
 
 
-def _own(ground: Ground, about: str) -> Ground:
-    return msgspec.structs.replace(ground, own=False) if ground.own and is_shared(about) else ground
+def _placed(ground: Ground, failed: Failed) -> Ground:
+    """Where a finding of a subject stands: as the subject, but for what the finding says itself."""
+    own = ground.own and not is_shared(failed.about)
+    return msgspec.structs.replace(ground, own=own, nodes=frozenset(failed.nodes) or ground.nodes)
 
 
 def applies(rule: Rule, subject: Subject) -> bool:

@@ -27,6 +27,7 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True):
     """The fault is there. What the rule declares (title, codes, severity) holds unless it is said otherwise here.
 
     `reach` is how many nodes it explains: of two causes that stand side by side the farther reaching is told first.
+    `nodes` are those on which it was seen, where that is said: they, and not what was asked about, are struck by it.
     """
 
     about: str
@@ -37,6 +38,7 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True):
     severity: Severity | None = None
     title: str = ""
     reach: int = 1
+    nodes: tuple[str, ...] = ()
 
 
 class Passed(msgspec.Struct, frozen=True):

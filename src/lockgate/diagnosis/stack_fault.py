@@ -49,6 +49,7 @@ def blame(
         severity=softer if all(each.advertises for each, _ in hits) else None,
         summary=f"{listed(names)}: {says(on, told)}",
         reach=len(hits),
+        nodes=tuple(names),
         evidence=(*(e for _, each in hits[:MOST_NODES] for e in _seen(each)), *more_nodes(len(hits) - MOST_NODES)),
         remedy=remedy(on, told),
     )

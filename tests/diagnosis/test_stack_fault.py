@@ -1,0 +1,61 @@
+"""Faults of the GPU stack over several nodes: one finding a cause, each node under its own, operands named once."""
+
+from typing import Any
+
+from lockgate.diagnosis.engine import diagnose
+from lockgate.diagnosis.target import parse_target
+from lockgate.model.finding import Diagnosis
+from lockgate.rules import all_rules
+from tests.rules.world import snapshot
+
+CRASHING = {
+    "conditions": [{"type": "Ready", "status": "False"}],
+    "containerStatuses": [{"name": "nvidia-driver-ctr", "state": {"waiting": {"reason": "CrashLoopBackOff"}}}],
+}
+NO_GPU = {"status": {"capacity": {"nvidia.com/gpu": None}, "allocatable": {"nvidia.com/gpu": None}}}
+NO_HEADERS = "Could not resolve Linux kernel version"
+NO_KEY = "could not insert 'nvidia': Key was rejected by service"
+
+
+def cluster(said: dict[str, str], **more: Any) -> Diagnosis:
+    """The whole cluster's diagnosis, where the driver of each node crashes and says something."""
+    facts = {
+        "operator": {"nodes": [*said], "stuck": dict.fromkeys(said, "driver")},
+        "nodes": dict.fromkeys(said, NO_GPU),
+        "pods": {f"gpu-operator/nvidia-driver-daemonset-{node}": {"status": CRASHING} for node in said},
+        "logs": {f"gpu-operator/nvidia-driver-daemonset-{n}/nvidia-driver-ctr": text for n, text in said.items()},
+    }
+    return diagnose(snapshot(facts | more), parse_target(""), all_rules())
+
+
+def roots(diagnosis: Diagnosis) -> dict[str, tuple[str, ...]]:
+    """The causes, and what each affects."""
+    return {f.id: f.affects for f in diagnosis.findings if not f.follows}
+
+
+def test_the_same_fault_of_two_nodes_is_one_cause_that_names_the_nodes_alone() -> None:
+    found = cluster({"gpu-a": NO_HEADERS, "gpu-b": NO_HEADERS})
+    assert roots(found) == {"driver/kernel-packages": ("gpu-a", "gpu-b")}
+
+
+def test_two_nodes_with_faults_of_their_own_are_both_told() -> None:
+    found = cluster({"gpu-a": NO_HEADERS, "gpu-b": NO_KEY})
+    assert roots(found) == {"driver/kernel-packages": ("gpu-a",), "driver/unsigned-module": ("gpu-b",)}
+
+
+def test_every_follower_stands_under_the_cause_of_its_node() -> None:
+    found = cluster({"gpu-a": NO_HEADERS, "gpu-b": NO_KEY})
+    waits = {f.follows: f.affects for f in found.findings if f.id == "operands/init-waits"}
+    assert waits == {"driver/kernel-packages": ("gpu-a",), "driver/unsigned-module": ("gpu-b",)}
+
+
+def test_logs_that_were_not_read_leave_their_questions_open() -> None:
+    found = cluster({"gpu-a": NO_HEADERS}, missing=["logs"])
+    open_ = {n.id for n in found.not_checked if "may not be read" in n.reason}
+    assert {"driver/kernel-packages", "driver/compiler", "operands/inotify"} <= open_
+
+
+def test_nothing_is_left_open_where_all_operands_are_well() -> None:
+    facts = {"operator": {"nodes": ["gpu-a"]}, "missing": ["logs"]}
+    found = diagnose(snapshot(facts), parse_target(""), all_rules())
+    assert [n for n in found.not_checked if "may not be read" in n.reason] == []
