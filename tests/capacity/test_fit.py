@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lockgate.capacity.ask import asking
 from lockgate.capacity.changes import ChangeKind
 from lockgate.capacity.copies import place_copies
 from lockgate.capacity.fit import Fit, fit
@@ -146,6 +147,23 @@ def test_a_priority_class_is_known_from_pods_that_have_it() -> None:
     answer = fit(gpu_pod("ask", 8, priorityClassName="other"), cluster)
     assert not changed(answer, ChangeKind.PREEMPT)
     assert "preemption: the priority of class other is not known" in answer.left_out
+
+
+SLICED = {"nvidia.com/gpu.replicas": "5", "nvidia.com/gpu.sharing-strategy": "time-slicing"}
+
+
+def test_what_shared_slots_are_worth_is_said_with_the_place() -> None:
+    answer = fit(gpu_pod("ask", 1), scene([gpu_node("a", 5, labels=SLICED)], []))
+    (shared,) = answer.shared
+    assert (answer.fits, shared.nodes) == (True, ("a",))
+    assert "5 slots share one GPU of 40 GiB: 0 is guaranteed" in shared.text
+    assert fit(gpu_pod("ask", 1), scene([gpu_node("a", 5)], [])).shared == ()
+
+
+def test_memory_that_is_asked_for_is_not_found_in_shared_slots() -> None:
+    cluster = scene([gpu_node("a", 5, labels=SLICED)], [])
+    assert not fit(asking("default", gpus=1, memory="20Gi"), cluster).fits
+    assert fit(asking("default", gpus=1, memory="20Gi"), scene([gpu_node("a", 5)], [])).fits
 
 
 def test_asking_for_less_names_the_largest_that_fits() -> None:

@@ -106,6 +106,20 @@ def test_of_a_large_cluster_only_some_nodes_take_part_and_it_is_said() -> None:
     assert found.note == f"pods were moved among {MOST_NODES} of {len(nodes)} nodes"
 
 
+SLICED = {"nvidia.com/gpu.replicas": "4", "nvidia.com/gpu.sharing-strategy": "time-slicing"}
+
+
+def test_pods_move_among_nodes_of_their_sort_where_they_can_and_else_it_is_said() -> None:
+    sliced, other = gpu_node("b", 4, labels=SLICED), gpu_node("d", 4, labels={"nvidia.com/gpu.product": "T4"})
+    pods = [gpu_pod("p", 2, node="a"), gpu_pod("q", 3, node="c", owner="")]
+    found = wanted(1, 4, [gpu_node("a", 4), sliced, gpu_node("c", 5)], [*pods, gpu_pod("x", 1, node="b", owner="")])
+    assert plan(found) == [("p", "a", "c")]
+    assert found.found is not None and found.found.moves[0].loses == ""
+    for node, loses in ((sliced, "slots that share a GPU"), (other, "a T4")):
+        found = wanted(1, 4, [gpu_node("a", 4), node], [*pods[:1], gpu_pod("x", 1, node=node.name, owner="")])
+        assert found.found is not None and found.found.moves[0].loses == loses
+
+
 CLUSTERS = st.lists(
     st.tuples(st.integers(1, 8), st.lists(st.integers(1, 4), max_size=4), st.booleans()), min_size=2, max_size=5
 )

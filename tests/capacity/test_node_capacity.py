@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from lockgate.capacity.locks import LockKind, locks_of
-from lockgate.capacity.node_capacity import NodeCapacity, gpu_nodes, memory_note, node_capacity
+from lockgate.capacity.node_capacity import NodeCapacity, gpu_nodes, node_capacity
+from lockgate.capacity.shared import worth
 from lockgate.capacity.slots import Sharing
 from lockgate.model.node_state import Device, DevicesState, GPUNodeState, NodeStateStatus
 from lockgate.model.objects import Metadata, Node
@@ -39,7 +40,9 @@ def test_time_slicing_multiplies_slots_and_guarantees_nothing() -> None:
     (slots,) = seen.slots
     assert (seen.physical, slots.capacity, slots.sharing) == (1, 5, Sharing.TIME_SLICING)
     assert slots.guaranteed_mib == 0
-    assert memory_note(slots) == "5 slots share one GPU's memory: 0 MiB guaranteed"
+    assert worth(slots) == (
+        "5 slots share one GPU of 24 GiB: 0 is guaranteed, 4.8 GiB each is mere arithmetic; errors are shared too"
+    )
 
 
 def test_mps_caps_each_client_at_its_part() -> None:
@@ -66,7 +69,13 @@ def test_mig_devices_are_exact_and_do_not_count_whole_gpus() -> None:
     )
     slots = seen.slots_named(mig)
     assert slots is not None and (slots.sharing, slots.guaranteed_mib) == (Sharing.MIG, 4864)
-    assert (seen.physical, seen.healthy) == (2, None)
+    assert (seen.physical, seen.healthy) == (2, 2)
+
+
+def test_where_a_mig_device_is_unwell_it_is_not_known_how_many_gpus_are() -> None:
+    mig = "nvidia.com/mig-1g.5gb"
+    node = gpu_node("a", 0, labels={"nvidia.com/gpu.count": "2"}, capacity={mig: "14"}, allocatable={mig: "12"})
+    assert (account(node).physical, account(node).healthy) == (2, None)
 
 
 def test_under_strategy_single_nothing_says_how_many_gpus_there_are() -> None:

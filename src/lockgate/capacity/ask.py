@@ -28,7 +28,8 @@ def asking(namespace: str, *, gpus: int = 0, mig: str = "", memory: str = "") ->
     """A pod for so many GPUs, or for one MIG device; `memory` is what each GPU must have at least.
 
     It tolerates taints of the key nvidia.com/gpu, as pods that may use GPU nodes do. Memory is asked as a person would
-    write it: a required node affinity on GFD's label, in MiB. Raises ValueError for a profile or a size that is none.
+    write it: a required node affinity on GFD's labels, its size in MiB and no sharing, since slots that share a GPU
+    have none of its memory for certain. Raises ValueError for a profile or a size that is none.
     """
     resource = f"{names.MIG_PREFIX}{parse_profile_name(mig).resource_suffix}" if mig else names.GPU
     asked = {resource: 1 if mig else gpus}
@@ -51,5 +52,6 @@ def tolerating(pod: Pod, keys: Iterable[str]) -> Pod:
 def _memory(size: str) -> Affinity:
     least = -(-whole(size) // _MIB)
     enough = LabelRequirement(key=names.GPU_MEMORY, operator="Gt", values=(str(least - 1),))
-    term = NodeSelectorTerm(match_expressions=(enough,))
+    alone = LabelRequirement(key=names.SHARING_STRATEGY, operator="NotIn", values=("time-slicing", "mps"))
+    term = NodeSelectorTerm(match_expressions=(enough, alone))
     return Affinity(node_affinity=NodeAffinity(required=NodeSelector(node_selector_terms=(term,))))

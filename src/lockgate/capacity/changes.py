@@ -127,7 +127,9 @@ def _moved(search: Search) -> Iterator[Change]:
     if search.found is None:
         return
     found, count = search.found, len(search.found.moves)
-    listed = "; ".join(f"{m.namespace}/{m.pod} from {m.source} to {m.target}" for m in found.moves)
+    listed = "; ".join(
+        f"{m.namespace}/{m.pod} from {m.source} to {m.target}{f' ({m.loses})' if m.loses else ''}" for m in found.moves
+    )
     proof = "no fewer would do" if found.fewest else f"at least {found.least} are needed" if found.least > 1 else ""
     many = "a pod" if count == 1 else f"{count} pods"
     yield Change(

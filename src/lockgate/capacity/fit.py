@@ -7,8 +7,10 @@ import msgspec
 from lockgate.capacity.blockers import Blocker, blockers
 from lockgate.capacity.changes import Change, Tried, changes
 from lockgate.capacity.copies import notices_itself, place_copies
-from lockgate.capacity.node_capacity import is_gpu_node
+from lockgate.capacity.demand import gpu_requests
+from lockgate.capacity.node_capacity import is_gpu_node, node_capacity
 from lockgate.capacity.preempted import with_priority
+from lockgate.capacity.shared import Shared, shared
 from lockgate.model.objects import Pod
 from lockgate.scheduling.filters import unmodelled
 from lockgate.scheduling.requests import Amounts, defaulted, pod_requests
@@ -18,8 +20,9 @@ from lockgate.scheduling.scene import Scene
 class Fit(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The answer for `wanted` copies of a pod.
 
-    `where` holds copies by node; `blockers` what refuses the next copy on the GPU nodes, after those were placed.
-    `undecided` is what about this pod could still keep it away, `left_out` what the model leaves out for every pod.
+    `where` holds copies by node, `shared` those of its nodes whose slots share a GPU. `blockers` is what refuses the
+    next copy on the GPU nodes, after those were placed. `undecided` is what about this pod could still keep it away,
+    `left_out` what the model leaves out for every pod.
     """
 
     wanted: int
@@ -27,6 +30,7 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     where: Mapping[str, int]
     gpu_nodes: int
     other_nodes: int
+    shared: tuple[Shared, ...] = ()
     blockers: tuple[Blocker, ...] = ()
     changes: tuple[Change, ...] = ()
     undecided: tuple[str, ...] = ()
@@ -54,6 +58,7 @@ def fit(pod: Pod, scene: Scene, copies: int = 1) -> Fit:
         wanted=copies,
         asked=pod_requests(pod),
         where=placed.where,
+        shared=_shared(pod, scene, placed.where),
         gpu_nodes=len(gpu),
         other_nodes=len(scene.nodes) - len(gpu),
         blockers=blockers(pod, placed.after, gpu) if short else (),
@@ -61,6 +66,13 @@ def fit(pod: Pod, scene: Scene, copies: int = 1) -> Fit:
         undecided=unmodelled(pod, scene),
         left_out=_left_out(pod, scene, tried),
     )
+
+
+def _shared(pod: Pod, scene: Scene, where: Mapping[str, int]) -> tuple[Shared, ...]:
+    """What slots are worth that copies would get and that share a GPU."""
+    asked = gpu_requests(pod)
+    nodes = (node_capacity(scene.nodes[name]) for name in where)
+    return tuple(each for each in shared(nodes) if each.resource in asked)
 
 
 def _left_out(pod: Pod, scene: Scene, tried: Tried) -> tuple[str, ...]:

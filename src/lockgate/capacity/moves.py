@@ -11,8 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from lockgate.capacity.copies import copies_on, notices_itself, place_copies
+from lockgate.capacity.demand import gpu_requests
 from lockgate.capacity.eviction import Why, hold_of
 from lockgate.capacity.packing import Kind, Packing, Puzzle, Sizes, pack
+from lockgate.capacity.slots import shares_gpus
 from lockgate.model import names
 from lockgate.model.objects import Pod, PodDisruptionBudget
 from lockgate.scheduling.budgets import allowed, guarding
@@ -28,12 +30,13 @@ _FEWER_TRIED = 4  # smaller numbers of copies that are tried where the wanted on
 
 
 class Move(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One pod that leaves a node, and where the scheduler could put it again."""
+    """One pod that leaves a node, and where the scheduler could put it again; `loses` says what is less there."""
 
     namespace: str
     pod: str
     source: str
     target: str
+    loses: str = ""
 
 
 class Moves(msgspec.Struct, frozen=True, kw_only=True):
@@ -178,7 +181,13 @@ class _Desk:
             kinds=tuple(kinds),
             copies=0,
             budgets=tuple(allowed(guard) for _, guard in self._budgets.values()),
+            sorts=self._sorts(),
         )
+
+    def _sorts(self) -> Sizes:
+        """Nodes of one product that share their GPUs alike are of one sort."""
+        looks = [(v.node.metadata.labels.get(names.GPU_PRODUCT), shares_gpus(v.node)) for v in self._views]
+        return tuple(map(looks.index, looks))
 
     def _kind(self, pod: Pod, budget: int | None) -> Kind:
         asked = checks_but_room(pod, self._scene)
@@ -206,7 +215,7 @@ class _Desk:
             if first(checks(free, scene), scene.nodes[target.name]) is not None:
                 return None
             scene = scene.with_pod(free, target.name)
-            moves.append(_move(pod, target.name))
+            moves.append(_move(pod, self._views[step.source or 0], target))
         if place_copies(self._pod, scene, copies - self._placed).count < copies - self._placed:
             return None
         return Moves(moves=tuple(moves), after=scene, copies=copies, least=packed.least, all_nodes=self._all)
@@ -220,8 +229,12 @@ def unbound(pod: Pod) -> Pod:
     return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, node_name=""))
 
 
-def _move(pod: Pod, target: str) -> Move:
-    return Move(namespace=pod.namespace, pod=pod.name, source=pod.spec.node_name, target=target)
+def _move(pod: Pod, source: NodeView, target: NodeView) -> Move:
+    shared = shares_gpus(target.node) and not shares_gpus(source.node) and gpu_requests(pod)
+    products = [view.node.metadata.labels.get(names.GPU_PRODUCT, "") for view in (source, target)]
+    other = f"a {products[1]}" if gpu_requests(pod) and products[0] != products[1] else ""
+    loses = "slots that share a GPU" if shared else other
+    return Move(namespace=pod.namespace, pod=pod.name, source=source.name, target=target.name, loses=loses)
 
 
 def _size(pod: Pod) -> Amounts:

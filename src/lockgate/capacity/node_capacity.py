@@ -6,7 +6,7 @@ import msgspec
 
 from lockgate.capacity.idle import with_idle
 from lockgate.capacity.locks import Lock, locks_of
-from lockgate.capacity.slots import Sharing, Slots, is_mig, number, slots_of
+from lockgate.capacity.slots import Slots, is_mig, number, slots_of
 from lockgate.model import names
 from lockgate.model.facts import Reading
 from lockgate.model.node_state import Device, GPUNodeState
@@ -97,19 +97,8 @@ def _from_labels(node: Node, slots: tuple[Slots, ...]) -> tuple[int | None, int 
     if any(is_mig(s.resource, labels) for s in slots):
         # MIG devices do not tell whole GPUs; the label does, unless strategy `single` made it count MIG devices.
         single = any(is_mig(s.resource, labels) and not s.resource.startswith(names.MIG_PREFIX) for s in slots)
-        return (None if single else number(labels, names.GPU_COUNT)), None
+        gpus = None if single else number(labels, names.GPU_COUNT)
+        return gpus, None if any(s.unhealthy for s in slots) else gpus
     devices = sum(-(-s.capacity // s.replicas) for s in slots)
     physical = max(number(labels, names.GPU_COUNT) or 0, devices)
     return physical, min(sum(s.allocatable // s.replicas for s in slots), physical)
-
-
-def memory_note(slots: Slots) -> str:
-    """What a slot's memory is worth, for a person: the guarantee, never the average."""
-    match slots.sharing:
-        case Sharing.TIME_SLICING:
-            return f"{slots.replicas} slots share one GPU's memory: 0 MiB guaranteed"
-        case Sharing.MPS:
-            return f"at most 1/{slots.replicas} of a GPU's memory each"
-        case Sharing.MIG | Sharing.EXCLUSIVE:
-            guaranteed = slots.guaranteed_mib
-            return "memory unknown" if guaranteed is None else f"{guaranteed} MiB, its own"

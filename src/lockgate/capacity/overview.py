@@ -10,6 +10,7 @@ from lockgate.capacity.idle import Holder, by_node, idle_holders
 from lockgate.capacity.mig_loss import MigGpu, mig_gpus
 from lockgate.capacity.node_capacity import NodeCapacity, gpu_nodes
 from lockgate.capacity.repartition import Partitionable, partitionables
+from lockgate.capacity.shared import Shared, shared
 from lockgate.capacity.table import By, NamespaceRow, Row, namespace_rows, rows, total
 from lockgate.model.facts import Missing, Snapshot
 from lockgate.model.node_state import GPUNodeState
@@ -32,6 +33,7 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     waiting: tuple[Waiting, ...]
     mig: tuple[MigGpu, ...] = ()
     partitionable: tuple[Partitionable, ...] = ()
+    shared: tuple[Shared, ...] = ()
     idle: tuple[Holder, ...] | None = None
     unknown: tuple[str, ...] = ()
 
@@ -54,6 +56,7 @@ def overview(snapshot: Snapshot, by: By) -> Overview:
         waiting=waits,
         mig=mig_gpus(_states(snapshot), _known(snapshot.nodes) or ()),
         partitionable=partitionables(seen.nodes.values()),
+        shared=shared(nodes),
         idle=idle,
         unknown=_unknown(snapshot, nodes),
     )

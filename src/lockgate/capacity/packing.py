@@ -25,13 +25,17 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Puzzle(msgspec.Struct, frozen=True, kw_only=True):
-    """`free` by node and resource, `here` by node: pods of each kind that may leave. `kinds[0]` is the request."""
+    """`free` by node and resource, `here` by node: pods of each kind that may leave. `kinds[0]` is the request.
+
+    `sorts` says of nodes which are of one sort: places among them are tried first.
+    """
 
     free: tuple[Sizes, ...]
     here: tuple[Sizes, ...]
     kinds: tuple[Kind, ...]
     copies: int
     budgets: Sizes = ()
+    sorts: Sizes = ()
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -93,6 +97,7 @@ class _Table:
         self.free = [list(sizes) for sizes in puzzle.free]
         self.here = [list(counts) for counts in puzzle.here]
         self.budgets = list(puzzle.budgets)
+        self._sorts = puzzle.sorts or (0,) * len(puzzle.free)
         self.steps: list[Step] = []
 
     def lack(self, kind: int, node: int) -> dict[int, int]:
@@ -116,6 +121,10 @@ class _Table:
             self.here[node][kind] -= sign
             if (budget := self.kinds[kind].budget) is not None:
                 self.budgets[budget] -= sign
+
+    def is_foreign(self, source: int | None, node: int) -> bool:
+        """Whether a pod would leave the nodes of its sort."""
+        return source is not None and self._sorts[source] != self._sorts[node]
 
     def may_leave(self, node: int, kind: int) -> int:
         """How many pods of a kind may still leave a node."""
@@ -182,7 +191,7 @@ class _Search(_Table):
         start = max(self._last.get(item, 0), 0)
         nodes = [n for n in sorted(self.kinds[kind].homes) if n >= start and n != source]
         found = [(node, leave) for node in self._unlike(nodes) for leave in self._room(kind, node, moves)]
-        return sorted(found, key=lambda option: (len(option[1]), sum(self.free[option[0]])))
+        return sorted(found, key=lambda o: (len(o[1]), self.is_foreign(source, o[0]), sum(self.free[o[0]])))
 
     def _unlike(self, nodes: list[int]) -> Iterator[int]:
         """Of nodes that are alike the first, as long as nothing that was done tells them apart."""
@@ -256,8 +265,8 @@ def _first_fit_on(table: _Table, node: int) -> bool:
         table.evict(node, leave[-1:])
     table.put(0, None, node)
     for placed, kind in enumerate(leave):
-        homes = (n for n in sorted(table.kinds[kind].homes) if n != node and not table.lack(kind, n))
-        if (target := next(homes, None)) is None:
+        homes = (n for n in table.kinds[kind].homes if n != node and not table.lack(kind, n))
+        if (target := min(homes, key=lambda n: (table.is_foreign(node, n), n), default=None)) is None:
             for _ in range(placed + 1):
                 table.take_back()
             table.evict(node, leave, -1)

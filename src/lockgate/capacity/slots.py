@@ -88,6 +88,12 @@ def _slots(resource: str, capacity: int, labels: Labels, room: Room) -> Slots:
     )
 
 
+def shares_gpus(node: Node) -> bool:
+    """Whether a node's slots of whole GPUs share them, by GFD's labels."""
+    labels = node.metadata.labels
+    return (number(labels, names.GPU_REPLICAS) or 1) > 1 or labels.get(names.SHARING_STRATEGY, "none") != "none"
+
+
 def label_prefix(resource: str) -> str:
     """What GFD's labels about a resource begin with; a renamed resource keeps the labels of its original name."""
     return resource.removesuffix(_SHARED_SUFFIX)

@@ -56,6 +56,7 @@ GPU_PRODUCT: Final = "nvidia.com/gpu.product"
 GPU_COUNT: Final = "nvidia.com/gpu.count"
 GPU_MEMORY: Final = "nvidia.com/gpu.memory"
 GPU_REPLICAS: Final = "nvidia.com/gpu.replicas"
+SHARING_STRATEGY: Final = "nvidia.com/gpu.sharing-strategy"
 MIG_CAPABLE: Final = "nvidia.com/mig.capable"
 MIG_CONFIG: Final = "nvidia.com/mig.config"
 MIG_CONFIG_STATE: Final = "nvidia.com/mig.config.state"
@@ -78,6 +79,7 @@ DRIVER_ROOT: Final = "/run/nvidia/driver"
 PLUGIN_SOCKETS: Final = "/var/lib/kubelet/device-plugins"
 
 OPERATOR_NAMESPACE: Final = "gpu-operator"
+IMAGE: Final = "docker.io/lockgate/lockgate"  # Lockgate's own, without its version
 
 
 def is_gpu_resource(name: str) -> bool:

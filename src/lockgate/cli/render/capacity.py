@@ -60,7 +60,7 @@ def as_markdown(seen: Overview) -> str:
 
 def as_text(seen: Overview) -> str:
     """A table for each resource, then what is locked, who waits, and what was not known."""
-    lines = [*_tables(seen), *_mig(seen), *_locked(seen), *_idle(seen), *_waiting(seen), *_notes(seen)]
+    lines = [*_tables(seen), *_shared(seen), *_mig(seen), *_locked(seen), *_idle(seen), *_waiting(seen), *_notes(seen)]
     return "\n".join(lines or ["no GPU nodes: no node has a GPU resource or a label that says so"]) + "\n"
 
 
@@ -133,7 +133,8 @@ def _shares(counts: list[int], width: int) -> list[int]:
 def _worth(row: Row) -> str:
     """What one slot of a resource is worth, in words that promise nothing that is not so."""
     if Sharing.TIME_SLICING in row.sharing:
-        return "time-slicing: slots share a GPU's memory, 0 MiB of it is guaranteed"
+        some = "" if len(row.sharing) == 1 else "on some nodes "
+        return f"{some}slots share a GPU's memory by time-slicing: 0 MiB of it is guaranteed"
     guaranteed = "" if row.guaranteed_mib is None else f"{row.guaranteed_mib} MiB guaranteed a slot"
     if Sharing.MPS in row.sharing:
         return f"MPS: {guaranteed or 'an equal part of the memory at most'}"
@@ -169,6 +170,14 @@ def _idle(seen: Overview) -> Iterator[str]:
     if len(seen.idle) > _MOST_HOLDERS:
         yield f"  and {len(seen.idle) - _MOST_HOLDERS} more (-o json lists them)"
     yield ""
+
+
+def _shared(seen: Overview) -> Iterator[str]:
+    if seen.shared:
+        yield "Shared: what one slot is worth"
+        for each in seen.shared:
+            yield from _WRAPPER.wrap(f"{_listed(each.nodes)}: {each.text}")
+        yield ""
 
 
 def _mig(seen: Overview) -> Iterator[str]:

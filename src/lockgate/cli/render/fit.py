@@ -53,6 +53,8 @@ def _where(answer: Fit) -> Iterator[str]:
     if answer.where:
         places = ", ".join(f"{name} ({count})" if answer.wanted > 1 else name for name, count in answer.where.items())
         yield from _wrap(f"Where: {places}", "  ")
+    for each in answer.shared:
+        yield from _wrap(f"Mind: on {', '.join(each.nodes)} {each.text}", "  ")
 
 
 def _blockers(answer: Fit) -> Iterator[str]:
