@@ -64,8 +64,8 @@ class Made(Recorded):
         self._aggregated = aggregated
 
     def __call__(self, request: Request) -> Answer:
-        if request.path in ("/api", "/apis") and self._aggregated:
-            assert "APIGroupDiscoveryList" in request.headers["accept"]
+        aggregated = self._aggregated and "APIGroupDiscoveryList" in request.headers["accept"]
+        if request.path in ("/api", "/apis") and aggregated:
             return Answer({"kind": "APIGroupDiscoveryList", "items": _groups() if request.path == "/apis" else []})
         if request.path in ("/api", "/apis"):
             versions = sorted({f"{group}/{version}" for group, version, *_ in KINDS})

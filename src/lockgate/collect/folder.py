@@ -35,11 +35,12 @@ _METRICS = ("metrics", "dcgm-exporter")  # of a node's exporter, as it publishes
 _COMMAND = re.compile(r"^[A-Za-z0-9._-]+\.(?:txt|json|toml|log)$")
 
 
-class _Gap(msgspec.Struct, frozen=True):
+class _Gap(msgspec.Struct, frozen=True, rename="camel"):
     """Of a section: that and why it is missing; empty where it is there."""
 
     missing: str = ""
     how: str = ""
+    not_served: str = ""
 
 
 class _Manifest(msgspec.Struct, frozen=True, rename="camel"):
@@ -156,9 +157,8 @@ def _snapshot(parts: _Parts) -> Snapshot:
     found: dict[str, Any] = {name: tuple(objects) for name, objects in parts.sections.items()}
     for section in API_SECTIONS:
         gap = parts.manifest.sections.get(section.plural, _Gap())
-        absent = Missing(
-            gap.missing or f"no cluster/{section.plural}.json", gap.how or f"kubectl get {section.plural} -A -o json"
-        )
+        reason = gap.missing or gap.not_served or f"no cluster/{section.plural}.json"
+        absent = Missing(reason, gap.how or f"kubectl get {section.plural} -A -o json")
         found.setdefault(section.section, absent)
     if parts.nodes:
         found["node_files"] = tuple(NodeFiles(n, files, out) for n, (files, out) in sorted(parts.nodes.items()))

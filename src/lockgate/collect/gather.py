@@ -14,7 +14,8 @@ import msgspec
 from lockgate import __version__
 from lockgate.collect.bundle_file import BundleFile
 from lockgate.collect.live import Access, connect, kinded
-from lockgate.collect.reader import Reader
+from lockgate.collect.neighbours import NEIGHBOURS, read_neighbour
+from lockgate.collect.reader import Reader, is_unknown
 from lockgate.collect.redaction import Redactor
 from lockgate.kube import resources as kinds
 from lockgate.model import names
@@ -42,6 +43,8 @@ SECTIONS: Final[tuple[kinds.Resource[Any], ...]] = (
     kinds.PODS,
     kinds.EVENTS,
 )
+# Section -> the kind under whose name it goes into the bundle.
+_NEIGHBOURS: Final = {section: versions[0][0] for section, versions in NEIGHBOURS.items()}
 _MOST_LOGS: Final = 200  # containers
 Tell = Callable[[str], None]
 
@@ -70,7 +73,7 @@ class Gathering:
             "complete": self._done and not self._bundle.left_out,
             "sections": {
                 kind.plural: self._sections.get(kind.plural, {"missing": "the collection was interrupted before it"})
-                for kind in SECTIONS
+                for kind in (*SECTIONS, *_NEIGHBOURS.values())
             },
             "logs": self._logs,
             "leftOut": self._bundle.left_out,
@@ -86,8 +89,19 @@ class Gathering:
                 self._take(resource, found)
                 if resource is kinds.PODS and not isinstance(found, Missing):
                     pods = found
+                if resource is kinds.JOBS:
+                    await self._take_neighbours(read)
                 del found  # a list of a large cluster is the memory that there is
             await self._take_logs(read, pods)
+
+    async def _take_neighbours(self, read: Reader) -> None:
+        """What only some clusters have; where it is not served there is nothing that lacks."""
+        for section, resource in _NEIGHBOURS.items():
+            found = await read_neighbour(read, section)
+            if is_unknown(found):
+                self._sections[resource.plural] = {"notServed": found.reason}
+            else:
+                self._take(resource, found)
 
     def _take(self, resource: kinds.Resource[Any], found: Any) -> None:
         if isinstance(found, Missing):

@@ -13,6 +13,7 @@ import msgspec
 
 from lockgate.collect.custom_owner import parse_owner
 from lockgate.collect.errors import InputError
+from lockgate.collect.neighbours import beside
 from lockgate.collect.once import run_once
 from lockgate.collect.operand_logs import offers_gpus, read_runs, wanted_runs
 from lockgate.collect.reader import Reader
@@ -116,6 +117,7 @@ class _Look:
                 found, own = await self._custom(kind, name)
         if own is not None:
             found |= await self._around(own)
+            found |= await beside(self._read, self._namespace, own, found)
         return Snapshot(taken_at=dt.datetime.now(dt.UTC).replace(microsecond=0), **found)
 
     # --- the target: its sections, and its pods (None when it is not there)

@@ -1,5 +1,6 @@
 """One request to the cluster at a time: its answer, or Missing where it may not be read or is not known there."""
 
+import asyncio
 from typing import Any, TypeVar
 
 from lockgate.collect.sharing import Sharing
@@ -11,6 +12,7 @@ from lockgate.model.objects import Pod, Resource
 
 T = TypeVar("T", bound=Resource)
 _LOG_LINES = 50
+_UNKNOWN = "the cluster does not know"
 _LOG_BYTES = 64 * 1024
 
 
@@ -19,6 +21,7 @@ class Reader:
 
     def __init__(self, api: Api) -> None:
         self._api, self._sharing = api, Sharing()
+        self._served: asyncio.Future[frozenset[str] | None] | None = None
 
     async def target(self, resource: Kind[T], name: str, namespace: str) -> T | None:
         """The target, None when there is none; without permission for it there is no diagnosis at all."""
@@ -32,7 +35,7 @@ class Reader:
         try:
             return await self._api.get(resource, name, namespace)
         except NotFound as error:
-            return _unknown(resource) if error.unknown_kind else None
+            return unknown(resource) if error.unknown_kind else None
         except Forbidden as error:
             return _missing(error, _permission("get", resource, namespace))
 
@@ -42,9 +45,26 @@ class Reader:
             shape = self._sharing.shape(resource.type)
             return tuple(await self._api.list(resource, namespace, field_selector=field_selector, shape=shape))
         except NotFound:
-            return _unknown(resource)
+            return unknown(resource)
         except Forbidden as error:
             return _missing(error, _permission("list", resource, namespace))
+
+    async def serves(self, resource: Kind[Any]) -> bool:
+        """Whether the cluster serves a kind's group in its version; asked once, with one small request."""
+        if self._served is None:
+            self._served = asyncio.ensure_future(self._groups())
+        served = await self._served
+        return not resource.group or served is None or resource.api_version in served
+
+    async def _groups(self) -> frozenset[str] | None:
+        """Every group and version; None where that may not be read, so that only trying tells."""
+        try:
+            answer = await self._api.read("/apis")
+        except NotFound:
+            return frozenset()
+        except Forbidden:
+            return None
+        return frozenset(v["groupVersion"] for g in answer.get("groups", ()) for v in g.get("versions", ()))
 
     async def log(self, pod: Pod, container: str, previous: bool = False) -> Log | Missing:
         """The tail of a container's log, of its current or its previous run."""
@@ -56,13 +76,19 @@ class Reader:
         return Log(*place, text, previous)
 
 
+def is_unknown(found: object) -> bool:
+    """Whether an answer says that the cluster does not serve the kind, or not in this version."""
+    return isinstance(found, Missing) and found.reason.startswith(_UNKNOWN)
+
+
 def _missing(error: ApiError, how: str) -> Missing:
     return Missing(str(error), how)
 
 
-def _unknown(resource: Kind[Any]) -> Missing:
+def unknown(resource: Kind[Any]) -> Missing:
+    """What is known of a kind that the cluster does not serve."""
     return Missing(
-        f"the cluster does not know {resource.plural}",
+        f"{_UNKNOWN} {resource.plural}",
         f"install what defines {resource.kind} of {resource.api_version}",
     )
 

@@ -9,6 +9,7 @@ from collections.abc import Awaitable
 from typing import Any, Final
 
 from lockgate.collect.live import Access, connect, kinded
+from lockgate.collect.neighbours import NEIGHBOURS, read_neighbours
 from lockgate.collect.once import run_once
 from lockgate.collect.reader import Reader
 from lockgate.kube import resources as kinds
@@ -61,6 +62,7 @@ def _in_namespace(read: Reader, namespace: str) -> dict[str, Awaitable[Any]]:
         "namespace_pods": read.list(kinds.PODS, namespace),
         **_shared(read, namespace),
         **_workloads(read, namespace),
+        **read_neighbours(read, NEIGHBOURS, namespace),
     }
 
 
@@ -72,6 +74,7 @@ def _around_node(read: Reader, node: str) -> dict[str, Awaitable[Any]]:
         "pods": read.list(kinds.PODS, field_selector=f"{on_node},{_ALIVE}"),
         "namespace_pods": read.list(kinds.PODS, field_selector=f"{on_node},{_FAILED}"),
         **_shared(read),
+        **read_neighbours(read, ("resource_slices", "node_claims")),
     }
 
 
@@ -83,6 +86,7 @@ def _everywhere(read: Reader, *, workloads: bool) -> dict[str, Awaitable[Any]]:
         "namespace_pods": read.list(kinds.PODS, field_selector=_FAILED),
         **_shared(read),
         **(_workloads(read) if workloads else {}),
+        **(read_neighbours(read, NEIGHBOURS) if workloads else {}),
     }
 
 
