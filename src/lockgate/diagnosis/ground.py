@@ -25,6 +25,7 @@ _PLACE: Mapping[str, int] = {
     "mig-manager": 3,
     "device-plugin": 3,
 }
+_NOBODY_WAITS = max(_PLACE.values()) + 1
 
 
 class Ground(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,6 +39,11 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
     operand: str = ""
     own: bool = False
 
+    @property
+    def place(self) -> int:
+        """Which operand's pod comes first on the way to a device; 0 for what is no operand's."""
+        return _PLACE.get(self.operand, _NOBODY_WAITS) if self.operand else 0
+
     def explains(self, other: "Ground") -> bool:
         """Whether what is found here can be the cause of what is found there."""
         if self.subject == other.subject:
@@ -50,8 +56,10 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
     def _before(self, other: "Ground") -> bool:
         if not self.operand:
             return True
-        place, later = _PLACE.get(self.operand, 0), _PLACE.get(other.operand, max(_PLACE.values()) + 1)
-        return bool(place) and (place < later or (place == later and self.operand != other.operand))
+        if self.place == _NOBODY_WAITS:
+            return False
+        later = other.place or _NOBODY_WAITS
+        return self.place < later or (self.place == later and self.operand != other.operand)
 
 
 def nodes_of(subject: Subject, gate: GateOne | None) -> frozenset[str] | None:

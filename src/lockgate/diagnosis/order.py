@@ -59,8 +59,9 @@ def _explains(cause: Said, effect: Said, mutes: _Mutes) -> bool:
     return effect.finding.id in mutes.get(cause.finding.id, ()) and cause.ground.explains(effect.ground)
 
 
-def _rank(said: Said) -> tuple[int, int, str, str]:
-    return -said.finding.severity.rank, -said.reach, said.finding.id, said.finding.about
+def _rank(said: Said) -> tuple[int, int, int, str, str]:
+    """The worse and the farther reaching first; of operands the one that the others wait for."""
+    return -said.finding.severity.rank, -said.reach, said.ground.place, said.finding.id, said.finding.about
 
 
 class _Places:

@@ -158,21 +158,23 @@ def _obstacles(
         found.append(Obstacle.TAINT)
     if missed:
         found.append(Obstacle.SELECTOR)
-    found += [_device_obstacle(s, capacity) for s in short if s.resource == resource]
+    found += [o for s in short if s.resource == resource for o in _device_obstacles(s, capacity)]
     if any(s.resource != resource for s in short):
         found.append(Obstacle.OTHER)
     return tuple(found)
 
 
-def _device_obstacle(short: Shortage, capacity: int) -> Obstacle:
-    """The decision table for `Insufficient <device>` on one node."""
+def _device_obstacles(short: Shortage, capacity: int) -> tuple[Obstacle, ...]:
+    """The decision table for `Insufficient <device>` on one node: one obstacle, or two where both have to be mended."""
     if capacity == 0 and short.allocatable == 0:
-        return Obstacle.NO_RESOURCE
+        return (Obstacle.NO_RESOURCE,)
     if short.allocatable == 0:
-        return Obstacle.GONE
+        return (Obstacle.GONE,)
     if short.allocatable < capacity and capacity - short.used >= short.requested:
-        return Obstacle.UNHEALTHY
-    return Obstacle.HELD if short.headroom <= 0 else Obstacle.TOO_FEW
+        return (Obstacle.UNHEALTHY,)
+    held = Obstacle.HELD if short.headroom <= 0 else Obstacle.TOO_FEW
+    # Without its holders the node would still not have enough that are healthy.
+    return (Obstacle.UNHEALTHY, held) if short.allocatable < short.requested <= capacity else (held,)
 
 
 def _holders(here: list[Pod], resource: str) -> tuple[Holder, ...]:
