@@ -9,7 +9,8 @@ from lockgate.diagnosis.views.words import Said, Words
 # strings of libcudart 12; the rest are the loader's, the shell's, containerd's, PyTorch's, TensorFlow's.
 ABSENT: Final[dict[str, re.Pattern[str]]] = {
     "utility": re.compile(
-        r"nvidia-smi[\"']?:? (?:command |executable file )?not found|libnvidia-ml\.so\S*: cannot open shared object"
+        r"nvidia-smi[\"']?:? (?:command |executable file )?not found"
+        r"|(?<!load library failed: )libnvidia-ml\.so\S*: cannot open shared object"
         r"|couldn't find libnvidia-ml|NVML Shared Library Not Found"
     ),
     "compute": re.compile(

@@ -77,7 +77,7 @@ class Struck:
     def _codes(self, code: str, hit: Hit) -> tuple[str, ...]:
         """Its own code; and that of gate 1, where it is why a node offers less."""
         behind = hit.xid.active or not nvidia_plugin_ignores(hit.xid.code.number)
-        shown = hit.lacking if behind and self._stage in (Stage.NODE, Stage.SCHEDULING) else ""
+        shown = hit.lacking if behind else ""
         return tuple(c for c in (code, shown) if c)
 
     def _severity(self, hits: Iterable[Hit], on_node: Severity) -> Severity | None:
@@ -93,28 +93,26 @@ def struck(
     pod: Pod, stage: Stage, node: Node | Missing, nodes: Nodes | Missing, xids: Xids, gate_one: GateOne | Missing
 ) -> Struck:
     """The XIDs that concern a node, or a pod."""
-    known = {} if isinstance(nodes, Missing) else {n.name: n for n in nodes}
-    if stage is Stage.NODE:
-        name = pod.spec.node_name if isinstance(node, Missing) else node.name
-        return Struck(stage, tuple(_hit(name, x, known, sure=True) for x in xids.on(name)))
+    if stage is Stage.NODE and not isinstance(node, Missing):
+        return Struck(stage, tuple(Hit(node.name, x, True, _lacking(node)) for x in xids.on(node.name)))
     if stage is Stage.SCHEDULING:
         rows = () if isinstance(gate_one, Missing) else gate_one.nearest_with(Obstacle.UNHEALTHY, Obstacle.GONE)
         found = ((r.node, x) for r in rows for x in xids.on(r.node) if x.active or x.acted)
-        return Struck(stage, tuple(_hit(name, x, known, sure=True) for name, x in found))
-    return Struck(stage, tuple(_of_pod(pod, stage, known, xids)))
+        return Struck(stage, tuple(Hit(name, x, True, _lacking(_named(name, nodes))) for name, x in found))
+    return Struck(stage, tuple(_of_pod(pod, stage, nodes, xids)))
 
 
-def _of_pod(pod: Pod, stage: Stage, nodes: dict[str, Node], xids: Xids) -> Iterable[Hit]:
+def _of_pod(pod: Pod, stage: Stage, nodes: Nodes | Missing, xids: Xids) -> Iterable[Hit]:
     """Its own GPU's; where that is not known, all of its node's, if the pod is not well."""
-    own, node = f"{pod.namespace}/{pod.name}", pod.spec.node_name
+    own, name = f"{pod.namespace}/{pod.name}", pod.spec.node_name
     sick = stage is Stage.FAILED or not is_ready(pod)
-    for xid in xids.on(node):
+    for xid in xids.on(name):
         if own in xid.holders.pods and (xid.holders.known or sick):
-            yield _hit(node, xid, nodes, sure=xid.holders.known)
+            yield Hit(name, xid, xid.holders.known, _lacking(_named(name, nodes)))
 
 
-def _hit(name: str, xid: NodeXid, nodes: dict[str, Node], sure: bool) -> Hit:
-    return Hit(name, xid, sure, _lacking(nodes.get(name)))
+def _named(name: str, nodes: Nodes | Missing) -> Node | None:
+    return next((n for n in (() if isinstance(nodes, Missing) else nodes) if n.name == name), None)
 
 
 def _lacking(node: Node | None) -> str:

@@ -27,7 +27,12 @@ _PHASES = {
     severity=Severity.ERROR,
     stages=(Stage.NODE,),
     asks_gpu=None,
-    mutes=("containerd/handler-missing", "operands/init-waits", "operator/policy-not-ready"),
+    mutes=(
+        "containerd/handler-missing",
+        "nodes/default-handler-gone",
+        "operands/init-waits",
+        "operator/policy-not-ready",
+    ),
 )
 def not_configured(node: Node, gate_two: GateTwo) -> Failed | Passed | None:
     runtime = gate_two.on(node.name).runtime

@@ -10,6 +10,7 @@ Fix: install the policy module for NVIDIA containers, or give the pod a type tha
 
 import re
 
+from lockgate.diagnosis.followers import BROKEN_NODE
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import pod_ref, some
 from lockgate.diagnosis.stage import Stage
@@ -27,7 +28,7 @@ _DENIED = re.compile(r"avc:\s+denied.*nvidia")
     severity=Severity.ERROR,
     stages=(Stage.RUNNING, Stage.FAILED),
     asks_gpu=None,
-    mutes=("pod/no-gpu-asked",),
+    mutes=(*BROKEN_NODE, "pod/no-gpu-asked"),
 )
 def selinux_denies(pod: Pod, words: Words, node_words: NodeWords) -> Failed | None:
     said = words.find(_TEXT)

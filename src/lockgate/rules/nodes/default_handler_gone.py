@@ -15,6 +15,7 @@ from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import event
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.handler import NeededHandler
+from lockgate.model import names
 from lockgate.model.facts import Missing, Nodes
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
@@ -31,7 +32,7 @@ _MAKERS = ("karpenter.sh/nodepool", "karpenter.k8s.aws/ec2nodeclass", "eks.amazo
     mutes=("containerd/handler-missing", *BROKEN_NODE),
 )
 def default_handler_gone(pod: Pod, handler: NeededHandler, nodes: Nodes | Missing) -> Failed | None:
-    if handler.refused is None or pod.spec.runtime_class_name or not pod.metadata.name:
+    if handler.refused is None or pod.spec.runtime_class_name or handler.name not in names.HANDLERS:
         return None
     node = pod.spec.node_name
     return Failed(

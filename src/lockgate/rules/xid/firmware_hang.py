@@ -8,6 +8,7 @@ How to tell: processes in state D that hold `/dev/nvidia*`; the kernel's log has
 Fix: drain the node and reset the GPU; often only a reboot helps. Update the driver when it comes back.
 """
 
+from lockgate.diagnosis.followers import AFTER_DRIVER
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.views.struck import STAGES, Hit, Struck
 from lockgate.model.finding import Remedy, Risk, Severity
@@ -19,6 +20,7 @@ from lockgate.xid.codes import Family
     severity=Severity.ERROR,
     stages=STAGES,
     mutes=(
+        *AFTER_DRIVER,
         "devices/unhealthy",
         "gpu-use/driver-hangs",
         "injection/driver-timeout",

@@ -10,6 +10,7 @@ Fix: drain the node and restart the machine, with its power off for a while. Whe
 supply, the riser and the seating, and have the GPU inspected.
 """
 
+from lockgate.diagnosis.followers import AFTER_DRIVER
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.views.struck import STAGES, Hit, Struck
 from lockgate.model.finding import Remedy, Risk, Severity
@@ -21,6 +22,7 @@ from lockgate.xid.codes import Family
     severity=Severity.ERROR,
     stages=STAGES,
     mutes=(
+        *AFTER_DRIVER,
         "devices/unhealthy",
         "gpu-use/gpu-lost",
         "gpu-use/driver-hangs",
