@@ -11,7 +11,7 @@ import msgspec
 
 from lockgate.diagnosis.gate_row import GateRow, Holder, Obstacle
 from lockgate.model import names
-from lockgate.model.facts import Missing, Namespaces, Nodes, Pods
+from lockgate.model.facts import DeviceClasses, Missing, Namespaces, Nodes, Pods
 from lockgate.model.objects import Node, Pod, Taint
 from lockgate.scheduling.filters import checks
 from lockgate.scheduling.node_fit import Shortage, is_terminal, pods_by_node, room, shortages
@@ -56,16 +56,31 @@ class GateOne(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(row for row in self.rows if not row.obstacles)
 
 
-def gate_one(pod: Pod, nodes: Nodes, pods: Pods | Missing, namespaces: Namespaces | Missing) -> GateOne:
-    """Judge every GPU node for a pod that asks for a GPU; a pod pinned with nodeName is judged on that node alone."""
-    asked = spec_requests(defaulted(pod.spec))
+def gate_one(
+    pod: Pod,
+    nodes: Nodes,
+    pods: Pods | Missing,
+    namespaces: Namespaces | Missing,
+    device_classes: DeviceClasses | Missing = (),
+) -> GateOne:
+    """Judge every GPU node for a pod that asks for a GPU; a pod pinned with nodeName is judged on that node alone.
+
+    A resource that a DeviceClass stands for is allocated by claims: its numbers on the nodes keep no pod away.
+    """
     resource = gpu_asked(pod) or names.GPU
+    asked = _without_claimed(spec_requests(defaulted(pod.spec)), device_classes)
     by_node = None if isinstance(pods, Missing) else pods_by_node(pods)
     candidates = sorted((n for n in nodes if is_gpu_node(n) and _may_be(pod, n)), key=lambda n: n.name)
     here = {n.name: None if by_node is None else by_node.get(n.name, []) for n in candidates}
     beside = _placement(pod, nodes, pods, namespaces)
     rows = tuple(_row(pod, asked, resource, n, here[n.name], beside(n.name)) for n in candidates)
     return GateOne(resource=resource, asked=asked.get(resource, 0), rows=rows, total_nodes=len(nodes))
+
+
+def _without_claimed(asked: Amounts, classes: DeviceClasses | Missing) -> Amounts:
+    known = () if isinstance(classes, Missing) else classes
+    claimed = {c.spec.extended_resource_name for c in known}
+    return {name: count for name, count in asked.items() if name not in claimed} if claimed else asked
 
 
 def gpu_asked(pod: Pod) -> str:
