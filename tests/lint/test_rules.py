@@ -35,6 +35,8 @@ KEYS = {
     "node_has",
     "node",
     "lists_cdi",
+    "manifest",
+    "cluster",
     "says",
     "severity",
     "fixed",

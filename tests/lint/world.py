@@ -3,14 +3,16 @@
 from typing import Any
 
 from lockgate.containerd.releases import Release
+from lockgate.lint.cluster_facts import ClusterFacts, GpuNode
 from lockgate.lint.subject import HandedOut, NodeFacts, Subject
+from lockgate.model.objects import Taint
 
 TOP_LEVEL = "/etc/containerd/config.toml"
 
 
 def subject(case: dict[str, Any], release: str | None) -> Subject:
     """One node as a case describes it, with one release."""
-    files = case["files"]
+    files = {"app.yaml": case["manifest"]} if "manifest" in case else case["files"]
     return Subject(
         files,
         case.get("root", TOP_LEVEL if TOP_LEVEL in files else ""),
@@ -18,6 +20,27 @@ def subject(case: dict[str, Any], release: str | None) -> Subject:
         presence=case.get("node_has", {}),
         node=_facts(dict(case["node"])) if "node" in case else None,
         lists_cdi=case.get("lists_cdi", False),
+        holds_manifests="manifest" in case,
+        cluster=_cluster(case["cluster"]) if "cluster" in case else None,
+    )
+
+
+def _cluster(said: dict[str, Any]) -> ClusterFacts:
+    classes = said.get("runtime_classes")
+    return ClusterFacts(
+        nodes=tuple(_gpu_node(name, **node) for name, node in said.get("nodes", {}).items()),
+        runtime_classes=None if classes is None else frozenset(classes),
+    )
+
+
+def _gpu_node(name: str, **said: Any) -> GpuNode:
+    return GpuNode(
+        name=name,
+        resources=frozenset(said.get("resources", ["nvidia.com/gpu"])),
+        taints=tuple(Taint(**taint) for taint in said.get("taints", ())),
+        cuda=tuple(said["cuda"]) if "cuda" in said else None,
+        shared=frozenset(said.get("shared", ())),
+        injects=said.get("injects"),
     )
 
 

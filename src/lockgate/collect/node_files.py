@@ -25,6 +25,7 @@ from lockgate.collect.node_tree import (
 )
 from lockgate.containerd.imports import File
 from lockgate.containerd.releases import Release
+from lockgate.model.facts import BY_PLURAL
 
 _STANDS_FOR: Final = "/etc/containerd"
 _TEXTS: Final = (".toml", ".json", ".yaml")
@@ -34,7 +35,10 @@ _MOST: Final = 1000
 def is_bundle(path: Path) -> bool:
     """Whether a folder or archive has `nodes/<node>/` (or `cluster/`) in it, at its top or one folder below."""
     if path.is_dir():
-        return any(any(path.glob(pattern)) for pattern in ("nodes/*", "cluster/*", "*/nodes/*", "*/cluster/*"))
+        if any(any(path.glob(pattern)) for pattern in ("nodes/*", "*/nodes/*")):
+            return True
+        # A folder `cluster` may be of manifests too: a bundle's files are named by the plural of what they hold.
+        return any(p.stem.split(".")[0] in BY_PLURAL for pat in ("cluster/*", "*/cluster/*") for p in path.glob(pat))
     if not is_archive(read_head(path)):
         return False
     return any(True for _ in members(path, _in_bundle))

@@ -1,6 +1,6 @@
 """Runs the rules over a subject, sorts out what is suppressed, and offers only fixes that proved to heal."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from lockgate.lint.heal import healing
 from lockgate.lint.problems import Seen, problems
@@ -10,6 +10,7 @@ from lockgate.lint.subject import Subject
 from lockgate.lint.suppress import WITHOUT_REASON, Ignore, reason_for, unreasoned
 from lockgate.model.finding import NotChecked, Severity
 
+_RENDER = "render it first: `helm template CHART | kubectl gpu lint -`, or `kubectl kustomize DIR | kubectl gpu lint -`"
 _HOW = "give --release, or put the output of `containerd --version` into containerd-version.txt beside the files"
 
 
@@ -112,4 +113,11 @@ def _not_checked(subject: Subject) -> tuple[NotChecked, ...]:
         open_.append(
             NotChecked("cdi", f"{paths}{where}: too long to be published, known by its names alone", how, False)
         )
-    return tuple(open_)
+    return (*open_, *_unread(subject))
+
+
+def _unread(subject: Subject) -> Iterator[NotChecked]:
+    """Manifests that are no YAML (yet)."""
+    troubles = {**subject.unread, **(subject.manifests.read[1] if subject.holds_manifests else {})}
+    for path, why in troubles.items():
+        yield NotChecked("manifest", f"{subject.show(path)}: {why}", _RENDER)

@@ -1,9 +1,7 @@
 """Whether an edit heals: the problem is gone, no other one has come, and only the meant settings have changed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from lockgate.containerd.effective import Effective
-from lockgate.containerd.values import Plain, leaves
 from lockgate.lint.problems import Seen, problems
 from lockgate.lint.rule import Fix, LintRule, Path
 from lockgate.lint.subject import Subject
@@ -40,20 +38,15 @@ def _keys(found: Sequence[Seen]) -> set[tuple[str, str]]:
 
 def _unintended(subject: Subject, after: Subject, fix: Fix) -> list[Path]:
     """Effective settings that change although the fix does not mean them."""
-    old, new = subject.effective, after.effective
-    if not isinstance(new, Effective):
+    was, now = subject.settings, after.settings
+    if now is None:
         # What was refused before may stay refused for another reason; what loaded must go on loading.
-        return [()] if isinstance(old, Effective) else []
-    if not isinstance(old, Effective):
+        return [()] if was is not None else []
+    if was is None:
         return []
-    was, now = _flat(old), _flat(new)
     changed = [path for path in was.keys() | now.keys() if was.get(path) != now.get(path)]
     return [path for path in changed if path != ("imports",) and not _is_meant(path, fix)]
 
 
 def _is_meant(path: Path, fix: Fix) -> bool:
     return any(path[: len(prefix)] == prefix for prefix in fix.intends)
-
-
-def _flat(effective: Effective) -> Mapping[Path, Plain]:
-    return {path: leaf.value for path, leaf in leaves(effective.document) if leaf.value}  # empty and absent are one

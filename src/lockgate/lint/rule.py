@@ -4,8 +4,9 @@
     def cri_disabled(config: Config) -> Iterator[Problem]: ...
 
 A parameter is `config` (files that the release loads), `refusal` (files that it refuses), `sources` (the texts, loaded
-or not), `cdi` (CDI specifications), `presence` (which paths the node has) or `node` (what the cluster says of it). A
-rule whose parameter is not there has nothing to judge. The docstring of the rule's module is its page, as for the
+or not), `cdi` (CDI specifications), `presence` (which paths the node has), `node` (what the cluster says of it),
+`manifests` (Kubernetes objects) or `cluster` (what these are judged against). A rule whose parameter is not there has
+nothing to judge. The docstring of the rule's module is its page, as for the
 rules of `why`.
 """
 

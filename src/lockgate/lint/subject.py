@@ -13,7 +13,9 @@ from lockgate.containerd.imports import File, Files
 from lockgate.containerd.load import ConfigError
 from lockgate.containerd.releases import Release
 from lockgate.containerd.toml_text import TomlError
-from lockgate.containerd.values import Origin, Table
+from lockgate.containerd.values import Origin, Table, leaves
+from lockgate.lint.cluster_facts import ClusterFacts
+from lockgate.lint.manifests import Manifests
 from lockgate.lint.statements import Statement, statements
 
 
@@ -46,7 +48,8 @@ class Subject:
 
     `presence` says for a path whether the node has it; a path that is not in it is not known. `lists_cdi`: the CDI
     directories were looked at, so that where no specification is among the files there is none; `withheld` are those
-    that were too long to be published.
+    that were too long to be published. `holds_manifests`: the files are Kubernetes manifests and nothing of a node;
+    `cluster` is what they are judged against, where that is known; `unread` says why files beside them were not read.
     """
 
     files: Mapping[str, File]
@@ -58,6 +61,9 @@ class Subject:
     node: NodeFacts | None = None
     lists_cdi: bool = False
     withheld: tuple[str, ...] = ()
+    holds_manifests: bool = False
+    cluster: ClusterFacts | None = None
+    unread: Mapping[str, str] = field(default_factory=dict)
 
     def show(self, path: str) -> str:
         """A path as it is printed: as it was given, or with its node's name."""
@@ -83,6 +89,24 @@ class Subject:
             return None
         return resolve(Files(self.files), self.root, self.release)
 
+    @cached_property
+    def manifests(self) -> Manifests:
+        """The files read as Kubernetes manifests."""
+        return Manifests(self)
+
+    @cached_property
+    def settings(self) -> Mapping[tuple[str, ...], object] | None:
+        """Everything that the files amount to, by path; None where they are refused, or nothing is known.
+
+        An edit may change what it means to change and nothing else. Empty and absent are one.
+        """
+        if self.holds_manifests:
+            return None if self.manifests.read[1] else dict(self.manifests.leaves())
+        effective = self.effective
+        if not isinstance(effective, Effective):
+            return None
+        return {path: leaf.value for path, leaf in leaves(effective.document) if leaf.value}
+
     def view(self, name: str) -> object | None:
         """What a rule's parameter stands for; None when this subject has no such thing."""
         effective = self.effective
@@ -93,6 +117,10 @@ class Subject:
                 return Refusal(self, effective)
             case "sources" if self.root and self.release is not None:
                 return Sources(self, self.release)
+            case "manifests":
+                return self.manifests if self.holds_manifests else None
+            case "cluster":
+                return self.cluster
             case "cdi":
                 return CdiFiles(self) if self.lists_cdi or _spec_paths(self) else None
             case "presence":
@@ -230,6 +258,8 @@ def _spec_paths(subject: Subject) -> tuple[str, ...]:
 
 def _specs(subject: Subject) -> Iterator[str]:
     """Files that are specifications by name and place: `cdi` is a part of every directory that people use."""
+    if subject.holds_manifests:
+        return
     effective = subject.effective
     dirs = effective.cdi_spec_dirs if isinstance(effective, Effective) else None
     configured = {plain_directory(path) for path in dirs or ()}

@@ -146,10 +146,20 @@ class RuntimeStanding(Object, frozen=True):
     drift: str = ""
     message: str = ""
     pod: str = ""
+    default_handler: str = ""
+    cdi_enabled: bool | None = None
+
+
+class DevicesStanding(Object, frozen=True):
+    """What a controller needs of `DevicesState`."""
+
+    strategies: tuple[str, ...] = ()
+    cdi_kind: str = ""
 
 
 class StandingStatus(Object, frozen=True):
     runtime: RuntimeStanding | None = None
+    devices: DevicesStanding | None = None
     validation: ValidationState | None = None
 
 

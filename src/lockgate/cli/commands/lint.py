@@ -1,4 +1,4 @@
-"""`lint`: what is wrong with containerd's files and CDI specifications. It only looks, unless `--fix` is given."""
+"""`lint`: what is wrong with containerd's files, CDI specifications and manifests. It only looks, without `--fix`."""
 
 import argparse
 import sys
@@ -13,13 +13,18 @@ if TYPE_CHECKING:
     from lockgate.lint.suppress import Ignore
 
 DESCRIPTION = (
-    "Say what is wrong with containerd's configuration and CDI specifications, line by line, and what heals it."
+    "Say what is wrong with containerd's configuration, CDI specifications and the manifests of GPU workloads, line by "
+    "line, and what heals it."
 )
 EXAMPLES = """examples:
   {prog} lint /etc/containerd/config.toml --release 1.7.24
   {prog} lint ./etc-containerd --release 2.1.9 --diff
   {prog} lint bundle.tgz --node gpu-3 -o sarif
   {prog} lint --node gpu-3                         what the node's agent published
+  {prog} lint deploy/ --diff                       manifests: a file or a folder of them
+  helm template ./chart | {prog} lint -            what a chart renders
+  {prog} lint deploy/infer -n ml                   a workload of the cluster, against its nodes and classes
+  {prog} lint app.yaml --against-cluster           a manifest that is not there yet, against the cluster
   {prog} lint . --ignore 'containerd/cdi-off=*/old/*'
 
 In a file, a comment on the line, above it or at the top suppresses a finding:
@@ -34,7 +39,15 @@ _FORMATS = ("text", "json", "sarif", "junit")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What to judge, how to print it, and whether to mend it."""
     parser.add_argument(
-        "paths", metavar="PATH", nargs="*", help="config.toml, a folder for /etc/containerd or /, CDI files, a bundle"
+        "paths",
+        metavar="PATH",
+        nargs="*",
+        help="config.toml, a folder for /etc/containerd or /, CDI files, a bundle; manifests, a folder of them, - for "
+        "stdin; pod/NAME, deploy/NAME, ... of the cluster",
+    )
+    parser.add_argument("-n", "--namespace", default="", help="the namespace of a workload that is named")
+    parser.add_argument(
+        "--against-cluster", action="store_true", help="judge manifests against the cluster's nodes and RuntimeClasses"
     )
     parser.add_argument("-o", "--output", choices=_FORMATS, default="text", help="text (default), json, sarif, junit")
     parser.add_argument("--no-color", action="store_true", help="plain text; so does the environment variable NO_COLOR")
@@ -60,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         waived = waivers_today(options).holding
         ignores = [*map(Ignore.parse, options.ignore), *map(Ignore.of, waived)]
-        looked = read_subjects(options.paths, options)
+        looked = _read(options)
         if options.diff:
             sys.stdout.write("".join(_diff(one, ignores) for one in looked))
         elif options.fix:
@@ -73,6 +86,16 @@ def run(options: argparse.Namespace) -> int:
     if not options.diff:
         _print(report, options)
     return report.exit_code
+
+
+def _read(options: argparse.Namespace) -> "list[Looked]":
+    """What is about nodes and what is about manifests may be named together."""
+    from lockgate.cli.manifest_subjects import is_manifest, manifest_subjects
+
+    manifests = [path for path in options.paths if is_manifest(path)]
+    nodes = [path for path in options.paths if path not in manifests]
+    found = read_subjects(nodes, options) if nodes or not manifests else []
+    return found + manifest_subjects(manifests, options)
 
 
 def _fixed(one: Looked, ignores: "list[Ignore]") -> dict[str, str]:
@@ -97,7 +120,9 @@ def _fix(one: Looked, ignores: "list[Ignore]") -> Looked:
     from lockgate.apply.files import write_file
 
     if not one.writable:
-        what = one.subject.name or "an archive"
+        if not one.subject.files:
+            return one
+        what = one.subject.name or _what(one)
         raise FactsError(f"--fix writes files of this machine, not of {what}; --diff shows the edits", 2)
     fixed = _fixed(one, ignores)
     for path, text in sorted(fixed.items()):
@@ -107,6 +132,10 @@ def _fix(one: Looked, ignores: "list[Ignore]") -> Looked:
             raise FactsError(f"{one.subject.show(path)}: cannot be written ({error.strerror or error})", 1) from None
         sys.stderr.write(f"wrote {one.subject.show(path)}\n")
     return replace(one, subject=one.subject.edited(fixed))
+
+
+def _what(one: Looked) -> str:
+    return next(iter(one.subject.shown.values()), "it") if one.subject.holds_manifests else "an archive"
 
 
 def _joined(reports: "list[LintReport]") -> "LintReport":

@@ -49,7 +49,7 @@ def _rule(name: str, rule: LintRule | None) -> dict[str, Any]:
         "shortDescription": {"text": rule.title},
         "fullDescription": {"text": rule.page.partition("\n")[2].strip()},
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
-        "properties": {"tags": ["containerd", "cdi"], "codes": list(rule.codes)},
+        "properties": {"tags": [rule.id.partition("/")[0]], "codes": list(rule.codes)},
     }
 
 

@@ -1,0 +1,1 @@
+"""Lint rules for Kubernetes manifests and live workloads."""
