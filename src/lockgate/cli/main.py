@@ -17,6 +17,7 @@ VERBS = {
     "why": "say why a GPU pod or workload does not run, with evidence",
     "survey": "show every GPU node, both gates, operands, versions and findings in one view",
     "collect": "write the facts of this cluster into one file for --from, without secrets",
+    "bundle": "show what is in a bundle and what lacks, or compare two",
     "smoke": "run `nvidia-smi -L` in a short-lived pod on each GPU node, and say which gate stops it",
     "explain": "explain a finding, a code, a topic, or a pasted error text",
     "capacity": "show GPUs as the scheduler counts them: requested, headroom, locked",

@@ -27,7 +27,7 @@ _CLUSTER = re.compile(r"^(?P<plural>[a-z]+)(?:\.[a-z0-9.-]+?)?\.(?:json|ya?ml)$"
 _LOG = re.compile(r"^(?P<namespace>[^/]+)/(?P<pod>[^/]+)/(?P<container>[^/]+?)(?P<previous>\.previous)?\.log$")
 _NODE = re.compile(r"^(?P<node>[^/]+)/(?P<path>.+)$")
 # What else a person or a collector may have put into a node's folder is not read.
-_NODE_PATHS = (
+NODE_PATHS = (
     *("etc/containerd/", "etc/cdi/", "etc/crio/", "var/run/cdi/", "run/cdi/", "proc/", "var/lib/rancher/"),
     *("etc/nvidia-container-runtime/", "var/lib/kubelet/device-plugins/kubelet_internal_checkpoint"),
 )
@@ -97,7 +97,7 @@ def is_wanted(path: str) -> bool:
 
 
 def _is_node_file(path: str) -> bool:
-    return path.startswith(_NODE_PATHS) or _COMMAND.match(path) is not None
+    return path.startswith(NODE_PATHS) or _COMMAND.match(path) is not None
 
 
 def _take(parts: _Parts, member: Member) -> None:

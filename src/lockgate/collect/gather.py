@@ -6,7 +6,7 @@ ConfigMaps are not even asked for.
 
 import asyncio
 import datetime as dt
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -15,18 +15,21 @@ from lockgate import __version__
 from lockgate.collect.bundle_file import BundleFile
 from lockgate.collect.live import Access, connect, kinded
 from lockgate.collect.neighbours import NEIGHBOURS, read_neighbour
+from lockgate.collect.operand_logs import is_operand
 from lockgate.collect.reader import Reader, is_unknown
 from lockgate.collect.redaction import Redactor
 from lockgate.kube import resources as kinds
 from lockgate.model import names
 from lockgate.model.facts import Log, Missing
 from lockgate.model.objects import Pod
+from lockgate.model.pod_state import is_ready
 
 # Small and telling sections first: what a bound or an interrupt cuts off is the rest.
 SECTIONS: Final[tuple[kinds.Resource[Any], ...]] = (
     kinds.NODES,
     kinds.GPUNODESTATES,
     kinds.CLUSTERPOLICIES,
+    kinds.NVIDIADRIVERS,
     kinds.RUNTIMECLASSES,
     kinds.DAEMONSETS,
     kinds.RESOURCEQUOTAS,
@@ -55,6 +58,7 @@ class Gathering:
     def __init__(self, bundle: BundleFile, redactor: Redactor, tell: Tell, now: dt.datetime) -> None:
         self._bundle, self._redactor, self._tell, self._now = bundle, redactor, tell, now
         self._sections: dict[str, Any] = {}
+        self._nodes: dict[str, Any] = {}
         self._logs = 0
         self._done = False
 
@@ -76,9 +80,21 @@ class Gathering:
                 for kind in (*SECTIONS, *_NEIGHBOURS.values())
             },
             "logs": self._logs,
+            "nodes": self._nodes,
             "leftOut": self._bundle.left_out,
             "redacted": dict(sorted(self._redactor.counts.items())),
         }
+
+    def take_node(self, node: str, files: Mapping[str, str]) -> None:
+        """Files of a node and outputs of its programs, by their path in `nodes/<node>/`."""
+        added = [self._bundle.add(f"nodes/{node}/{p}", self._redactor.text(t).encode()) for p, t in files.items()]
+        self._nodes[node] = {"count": sum(added)}
+        self._tell(f"node {node}: {sum(added)} files")
+
+    def miss_node(self, node: str, why: str) -> None:
+        """A node whose files could not be read."""
+        self._nodes[node] = {"missing": self._redactor.text(why)}
+        self._tell(f"node {node}: not read ({why})")
 
     async def _run(self, access: Access) -> None:
         async with connect(access) as api:
@@ -120,7 +136,8 @@ class Gathering:
 
     async def _take_logs(self, read: Reader, pods: Iterable[Pod]) -> None:
         """Logs of operands, and of GPU pods that do not run well; those of other programs are nobody's business."""
-        wanted = [(p, s.name, previous) for p in pods if _is_telling(p) for s, previous in _runs(p)]
+        telling = sorted((p for p in pods if _is_telling(p)), key=is_ready)  # the bound cuts off those that are well
+        wanted = [(p, s.name, previous) for p in telling for s, previous in _runs(p)]
         for pod, container, previous in wanted[:_MOST_LOGS]:
             log = await read.log(pod, container, previous)
             if isinstance(log, Log):
@@ -131,11 +148,10 @@ class Gathering:
 
 
 def _is_telling(pod: Pod) -> bool:
-    operand = any(o.kind == "DaemonSet" for o in pod.metadata.owner_references)
-    if operand and pod.name.startswith(("nvidia-", "gpu-feature-discovery", "lockgate-")):
+    if is_operand(pod):
         return True
     asks = any(names.is_gpu_resource(r) for c in pod.spec.containers for r in c.resources.limits)
-    return asks and not any(c.type == "Ready" and c.status == "True" for c in pod.status.conditions)
+    return asks and not is_ready(pod)
 
 
 def _runs(pod: Pod) -> Iterable[tuple[Any, bool]]:

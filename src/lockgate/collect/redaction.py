@@ -19,10 +19,13 @@ _LINE: Final = 16 * 1024  # characters of a line that are kept: what a person re
 
 
 class Redactor:
-    """Redacts one bundle; `counts` says how much of each kind was taken out."""
+    """Redacts one bundle; `counts` says how much of each kind was taken out.
 
-    def __init__(self, *, addresses: bool = False) -> None:
-        self._addresses = addresses
+    Two redactors that work on one bundle number their words apart, by another `word`.
+    """
+
+    def __init__(self, *, addresses: bool = False, word: str = "redacted") -> None:
+        self._addresses, self._prefix = addresses, word
         self._words: dict[str, str] = {}
         self.counts: Counter[str] = Counter()
 
@@ -77,7 +80,7 @@ class Redactor:
 
     def _word(self, kind: str, secret: str) -> str:
         self.counts[kind] += 1
-        return self._words.setdefault(secret, f"redacted-{len(self._words) + 1}")
+        return self._words.setdefault(secret, f"{self._prefix}-{len(self._words) + 1}")
 
 
 def _annotations(annotations: Mapping[str, Any]) -> dict[str, Any]:

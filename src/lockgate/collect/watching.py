@@ -11,9 +11,26 @@ from lockgate.kube.api import Api
 from lockgate.kube.errors import Forbidden
 from lockgate.kube.follow import follow
 from lockgate.model.facts import Snapshot
+from lockgate.model.objects import Pod
 
 # Changes come in bursts (a status and two events): they are looked at together.
 QUIET: Final = 0.3
+
+
+async def until_ended(api: Api, name: str, namespace: str) -> Pod:
+    """The pod once it has succeeded or failed; raises NotFound when somebody removes it before."""
+    changed = asyncio.Event()
+    following = asyncio.ensure_future(follow(api, kinds.PODS, namespace, f"metadata.name={name}", changed.set))
+    try:
+        while True:
+            await changed.wait()
+            changed.clear()
+            pod = await api.get(kinds.PODS, name, namespace)
+            if pod.status.phase in ("Succeeded", "Failed"):
+                return pod
+    finally:
+        following.cancel()
+        await asyncio.gather(following, return_exceptions=True)
 
 
 async def watch_pod(

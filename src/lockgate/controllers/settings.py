@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from lockgate import __version__
 from lockgate.kube.leader import Timing
+from lockgate.model.names import IMAGE
 
-DEFAULT_IMAGE = f"docker.io/lockgate/lockgate:{__version__}"
+DEFAULT_IMAGE = f"{IMAGE}:{__version__}"
 MANAGER = "lockgate-operator"
 LEASE = "lockgate-operator"  # not NVIDIA's 53822513.nvidia.com: see docs/decisions/0021-operator.md
 
@@ -27,6 +28,7 @@ class Settings:
     timing: Timing
     identity: str
     log_level: str
+    capacity_every: float = 0.0  # seconds between two looks at the cluster's capacity; 0: none
 
 
 def read_settings(argv: Sequence[str], environ: Mapping[str, str]) -> Settings:
@@ -47,6 +49,7 @@ def read_settings(argv: Sequence[str], environ: Mapping[str, str]) -> Settings:
         timing=Timing(lease=deadline + 5.0, renew_deadline=deadline, retry=min(2.0, deadline / 5)),
         identity=f"{environ.get('POD_NAME') or socket.gethostname()}_{uuid.uuid4().hex[:8]}",
         log_level=flags.log_level.upper(),
+        capacity_every=flags.capacity_metrics_interval,
     )
 
 
@@ -57,6 +60,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--leader-elect", action="store_true", help="work only while holding the lease")
     parser.add_argument("--leader-elect-namespace", default="", help="namespace of the lease (default: the operator's)")
     parser.add_argument("--leader-lease-renew-deadline", type=_seconds, default=10.0, metavar="SECONDS")
+    parser.add_argument(
+        "--capacity-metrics-interval",
+        type=lambda text: 0.0 if text in ("", "0", "0s") else _seconds(text),
+        default=0.0,
+        metavar="SECONDS",
+        help="publish lockgate_gpu_* gauges this often; lists all pods each time (default: never)",
+    )
     parser.add_argument("--log-level", default="info", choices=["debug", "info", "warning", "error"])
     return parser
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from lockgate.cli.sources import access_of, add_cluster_arguments, complain
 
 if TYPE_CHECKING:
+    from lockgate.cli.short_pods import Image
     from lockgate.collect.gather import Gathering
-    from lockgate.collect.live import Access
+    from lockgate.model.facts import Snapshot
 
 DESCRIPTION = (
     "Collect what `why`, `survey` and `capacity` need into one file, to be read with --from elsewhere. Secrets and "
@@ -17,6 +18,7 @@ DESCRIPTION = (
 EXAMPLES = """examples:
   {prog} collect -o bundle.tgz
   {prog} collect -o bundle.tgz --redact-addresses
+  {prog} collect -o bundle.tgz --probe gpu-7      also the files of a node, by a short-lived pod
   {prog} why pod/train --from bundle.tgz
 
 exit codes: 0 written, 1 the tool or the cluster failed, 2 bad usage or input, 4 written, with parts that could not be
@@ -31,6 +33,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--max-size", metavar="QUANTITY", default="256Mi", help="bound on what goes in, unpacked (default 256Mi)"
     )
     parser.add_argument("--redact-addresses", action="store_true", help="take IP addresses out as well")
+    probes = parser.add_argument_group("files of nodes (opt-in: makes short-lived pods, and says so before)")
+    probes.add_argument(
+        "--probe", action="append", default=[], metavar="NODE", help='read this node\'s files too; "all": GPU nodes'
+    )
+    probes.add_argument("--probe-image", default="", metavar="IMAGE", help="default: that of the installed Lockgate")
+    probes.add_argument("--probe-namespace", default="", metavar="NAME", help="default: that of the installed Lockgate")
+    probes.add_argument("--probe-timeout", default="60s", metavar="DURATION", help="for each node (default 60s)")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on standard error")
     add_cluster_arguments(parser)
 
@@ -56,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         with BundleFile(Path(options.output), limit, now.timestamp()) as bundle:
             gathering = Gathering(bundle, Redactor(addresses=options.redact_addresses), tell, now)
-            interrupted = _gather(gathering, access_of(options))
+            interrupted = _gather(gathering, options)
             manifest = gathering.manifest()
             bundle.finish(manifest)
     except InputError as error:
@@ -66,18 +75,67 @@ def run(options: argparse.Namespace) -> int:
     return _said(options.output, manifest, interrupted)
 
 
-def _gather(gathering: "Gathering", access: "Access") -> bool:
+def _gather(gathering: "Gathering", options: argparse.Namespace) -> bool:
+    """Whether it was interrupted; what was read until then is kept."""
     try:
-        gathering.run(access)
+        gathering.run(access_of(options))
+        if options.probe:
+            _probe(gathering, options)
     except KeyboardInterrupt:
         return True
     return False
 
 
+def _probe(gathering: "Gathering", options: argparse.Namespace) -> None:
+    from lockgate.cli import interruptible, probing
+    from lockgate.cli.short_pods import Place
+    from lockgate.cli.smoking import mark
+    from lockgate.collect.live import parse_timeout
+    from lockgate.collect.wide import from_cluster_wide
+
+    access, run = access_of(options), mark()
+    snapshot = from_cluster_wide(access, "Operand", "")
+    image, namespace = _home(options, snapshot)
+    nodes = probing.nodes_of(snapshot, options.probe)
+    places = [Place(namespace, f"lockgate-probe-{run}-{node}"[:253].rstrip("-."), node) for node in nodes]
+    if not places:
+        return
+    _tell(probing.said_before(places, image))
+    found = interruptible.run(probing.probe(access, places, image, parse_timeout(options.probe_timeout), _tell))
+    for node, files in found.items():
+        if isinstance(files, str):
+            gathering.miss_node(node, files)
+        else:
+            gathering.take_node(node, files)
+
+
+def _home(options: argparse.Namespace, snapshot: "Snapshot") -> "tuple[Image, str]":
+    """The image and the namespace: as given, else those of the installed Lockgate, else the published image."""
+    from lockgate import __version__
+    from lockgate.cli import probing, smoking
+    from lockgate.cli.short_pods import Image
+    from lockgate.collect.live import connect
+    from lockgate.collect.once import run_once
+    from lockgate.model.names import IMAGE
+
+    operand = probing.own_operand(snapshot)
+    namespace = options.probe_namespace or (operand.namespace if operand else "default")
+    if options.probe_image or operand is None:
+        return Image(options.probe_image or f"{IMAGE}:{__version__}"), namespace
+
+    async def installed() -> Image:
+        async with connect(access_of(options)) as api:
+            return await smoking.image_of(api, operand)
+
+    return run_once(installed()), namespace
+
+
 def _said(path: str, manifest: dict[str, object], interrupted: bool) -> int:
     sections = manifest["sections"]
     assert isinstance(sections, dict)
-    lacking = [name for name, section in sections.items() if "missing" in section]
+    nodes = manifest["nodes"]
+    assert isinstance(nodes, dict)
+    lacking = [name for name, part in (*sections.items(), *nodes.items()) if "missing" in part]
     if interrupted:
         return complain(f"interrupted; {path} holds what was read until then (without {', '.join(lacking)})", 130)
     sys.stdout.write(f"{path}\n")
