@@ -9,6 +9,8 @@ may be behind it.
 from collections.abc import Iterable
 from typing import Final
 
+import msgspec
+
 from lockgate.diagnosis.engine import applies, outcome
 from lockgate.diagnosis.operand_names import APPS, VALIDATIONS
 from lockgate.diagnosis.rule import Failed, Rule
@@ -17,6 +19,7 @@ from lockgate.diagnosis.subject import Facts, Subject
 from lockgate.model import names
 from lockgate.model.facts import Log, NodeFiles, Snapshot
 from lockgate.model.objects import (
+    Condition,
     Container,
     ContainerState,
     ContainerStatus,
@@ -34,8 +37,9 @@ from lockgate.model.objects import (
     StateWaiting,
     Workload,
 )
+from lockgate.model.queues import NodeClaim, NodeClaimStatus
 from lockgate.scheduling.causes import Cause
-from lockgate.scheduling.messages import parse_failed_scheduling
+from lockgate.scheduling.messages import parse_failed_scheduling, parse_scale_up
 
 _META: Final = Metadata(name="it", namespace="default")
 _SPEC: Final = PodSpec(
@@ -54,6 +58,8 @@ _BEHIND: Final[dict[Cause, tuple[str, ...]]] = {
     Cause.POD_ANTI_AFFINITY: ("scheduling/placement",),
     Cause.TOPOLOGY_SPREAD: ("scheduling/placement",),
     Cause.TOO_MANY_PODS: ("scheduling/other-resource",),
+    Cause.DEVICE_CLAIM: ("claims/unsatisfied",),
+    Cause.GANG: ("queueing/gang-waits",),
 }
 _TOO_FEW_GPUS: Final = (
     "scheduling/all-held",
@@ -64,6 +70,9 @@ _TOO_FEW_GPUS: Final = (
     "operands/plugin-not-targeted",
     "operands/plugin-not-installed",
     "scheduling/wrong-name",
+    "devices/stale-name",
+    "nodes/for-machines",
+    "claims/asks-by-count",
     "discovery/no-gpu-node",
 )
 
@@ -79,10 +88,14 @@ def recognise(text: str, rules: Iterable[Rule]) -> tuple[str, ...]:
 
 
 def _scheduler(text: str) -> tuple[str, ...]:
+    if parse_scale_up(text) is not None:
+        return ("autoscaling/no-node-added",)
     start = text.find("nodes are available")
     said = parse_failed_scheduling(text[text.rfind(" ", 0, max(start - 1, 0)) + 1 :] if start > 0 else text)
     reasons = said.reasons if said else ()
     found: list[str] = []
+    if said and said.prefilter_cause and "device class" not in said.prefilter:  # that one names its own rule
+        found += _BEHIND.get(said.prefilter_cause, ())
     for reason in reasons:
         if reason.cause is Cause.INSUFFICIENT:
             found += _TOO_FEW_GPUS if names.is_gpu_resource(reason.resource) else ("scheduling/other-resource",)
@@ -105,7 +118,8 @@ def _names(rule: Rule, subject: Subject, facts: Facts, text: str) -> bool:
 
 
 def _places(text: str) -> Iterable[tuple[Subject, Facts]]:
-    for subject, about in ((_creating(text), "Pod"), (_refused(text), "Pod"), (_workload(), "Job"), (_ended(), "Pod")):
+    places = (_creating(text), "Pod"), (_refused(text), "Pod"), (_workload(), "Job"), (_ended(), "Pod")
+    for subject, about in (*places, (_waiting(text), "Pod")):
         event = Event(
             metadata=Metadata(name="e"),
             type="Warning",
@@ -117,6 +131,13 @@ def _places(text: str) -> Iterable[tuple[Subject, Facts]]:
     yield _node(text)
     yield _operator(text)
     yield _stack(text)
+
+
+def _waiting(text: str) -> Subject:
+    """A pod without a node, of which a scheduler or an autoscaler said it."""
+    word = Condition(type="PodScheduled", status="False", message=text)
+    spec = msgspec.structs.replace(_SPEC, node_name="", scheduler_name="another")
+    return Subject(stage=Stage.SCHEDULING, pod=Pod(metadata=_META, spec=spec, status=PodStatus(conditions=(word,))))
 
 
 def _ended() -> Subject:
@@ -133,7 +154,9 @@ def _node(text: str) -> tuple[Subject, Facts]:
     node = Node(metadata=Metadata(name=_SPEC.node_name))
     subject = Subject(stage=Stage.NODE, pod=Pod(spec=_SPEC), node=node)
     folder = NodeFiles(node.name, {}, {"dmesg": text, "kubelet": text, "fabricmanager": text})
-    return subject, Facts(Snapshot(nodes=(node,), node_files=(folder,)), subject)
+    word = Condition(type="Initialized", status="Unknown", message=text)
+    ordered = NodeClaim(status=NodeClaimStatus(node_name=node.name, conditions=(word,)))
+    return subject, Facts(Snapshot(nodes=(node,), node_files=(folder,), node_claims=(ordered,)), subject)
 
 
 def _stack(text: str) -> tuple[Subject, Facts]:
