@@ -39,7 +39,7 @@ TEXTS = {
     "INFO: task nvidia-smi:77 blocked for more than 120 seconds.": "gpu-use/driver-hangs",
     "[  104.2] NVRM: Xid (PCI:0000:3b:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.": "xid/off-the-bus",
     "NVRM: Xid (PCI:0000:ca:00): 31, pid=3000, name=python, Ch 00000008, intr 00000000. MMU Fault": "xid/application",
-    "NVRM: Xid (PCI:0000:ca:00): 999, something": "",
+    "NVRM: Xid (PCI:0000:ca:00): 999, something": "xid/unlisted",
     "nvidia-nvswitch0: SXid (PCI:0000:06:00.0): 20034, Fatal, Link 30 LTSSM Fault Up": "xid/switch-error",
     "detected NVSwitch fatal error 20034 on fid:0": "xid/switch-error",
     "ERROR: Could not find kernel full version: ('', '')": "discovery/os-labels-missing",

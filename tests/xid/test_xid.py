@@ -9,7 +9,7 @@ import pytest
 from lockgate.accounting.checkpoint import devices_by_pod
 from lockgate.xid.codes import CODES, FAMILIES, Family, code_of
 from lockgate.xid.kernel_log import bus_of, parse_kernel_log
-from lockgate.xid.policies import EKS_ACTS_ON, NVIDIA_PLUGIN_IGNORES, nvidia_plugin_ignores
+from lockgate.xid.policies import APPLICATION_XIDS, EKS_ACTS_ON, GKE_ACTS_ON, NEEDS_RESET, nvidia_plugin_ignores
 
 LOST = "NVRM: Xid (PCI:0000:3b:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus."
 FAULT = "NVRM: Xid (PCI:0000:ca:00): 31, pid=3000, name=python, Ch 00000008, intr 00000000. MMU Fault: ENGINE GRAPHICS"
@@ -117,7 +117,9 @@ def test_nvidias_plugin_ignores_what_its_list_and_its_settings_say(
 
 
 def test_policies_differ() -> None:
-    assert 109 in EKS_ACTS_ON & NVIDIA_PLUGIN_IGNORES
+    assert 109 in EKS_ACTS_ON & APPLICATION_XIDS
+    assert GKE_ACTS_ON < EKS_ACTS_ON
+    assert not NEEDS_RESET & APPLICATION_XIDS
 
 
 def test_the_kubelets_record_tells_who_has_which_device() -> None:

@@ -1,4 +1,4 @@
-"""The pages of `explain`: one for each rule of `why` and of `lint`, and one for each topic."""
+"""The pages of `explain`: one for each rule of `why` and of `lint`, one for each topic, one for each XID."""
 
 import difflib
 import re
@@ -9,8 +9,11 @@ import msgspec
 from lockgate.diagnosis.recognise import recognise
 from lockgate.lint import all_rules as lint_rules
 from lockgate.rules import all_rules
+from lockgate.xid.codes import code_of
+from lockgate.xid.policies import by_default
 
 _WORD = re.compile(r"[a-z0-9][a-z0-9.]+")
+_XID = re.compile(r"xid[\s:#=-]*(?P<code>\d{1,3})", re.IGNORECASE)
 _COMMON = frozenset(
     {"the", "and", "how", "what", "why", "does", "did", "for", "with", "from", "into", "you", "your", "are", "that"}
     | {"this", "not", "has", "have"}
@@ -20,7 +23,7 @@ _COMMON = frozenset(
 class Page(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """What is known about one finding or topic; `text` is plain text, its first line the title."""
 
-    kind: str  # finding | lint | topic
+    kind: str  # finding | lint | topic | xid
     id: str
     title: str
     codes: tuple[str, ...] = ()
@@ -47,8 +50,13 @@ def find(asked: str) -> tuple[Page, ...]:
     if coded or re.fullmatch(r"[A-Za-z]\d\d", wanted):
         return tuple(coded)
     by_id = {p.id: p for p in pages if p.kind == "finding"}
-    known = [by_id[name] for name in recognise(wanted, all_rules())]
-    return tuple(known) or _about(wanted, pages)
+    if code := _XID.fullmatch(wanted):
+        return (_xid(int(code["code"])), *_recognised(f"NVRM: Xid (PCI:0000:3b:00): {code['code']}, ", by_id))
+    return _recognised(wanted, by_id) or _about(wanted, pages)
+
+
+def _recognised(text: str, by_id: dict[str, Page]) -> tuple[Page, ...]:
+    return tuple(by_id[name] for name in recognise(text, all_rules()))
 
 
 def suggestions(asked: str) -> tuple[str, ...]:
@@ -99,6 +107,15 @@ def _lint() -> list[Page]:
         Page(kind="lint", id=r.id, title=r.title, codes=r.codes, severity=r.severity.value, text=_body(r.page))
         for r in lint_rules()
     ]
+
+
+def _xid(number: int) -> Page:
+    """What one XID means, what NVIDIA asks for, and who acts on it."""
+    code = code_of(number)
+    asks = f"NVIDIA's action: {code.action}.\n" if code.action else ""
+    acts = "".join(f"\n- {policy.who}: {policy.does}" for policy in by_default(number))
+    text = f"{code.meaning[:1].upper()}{code.meaning[1:]}.\n{asks}\nBy default:\n{acts}"
+    return Page(kind="xid", id=f"xid-{number}", title=f"XID {number} {code.name}".strip(), text=text)
 
 
 def _body(page: str) -> str:

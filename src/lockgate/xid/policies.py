@@ -5,8 +5,11 @@ from typing import Final
 
 import msgspec
 
-# k8s-device-plugin, internal/rm/health.go: "the GPU should still be healthy".
-NVIDIA_PLUGIN_IGNORES: Final = frozenset((13, 31, 43, 45, 68, 109))
+# What a faulty program causes: "the GPU should still be healthy" (k8s-device-plugin, internal/rm/health.go). Ours too.
+APPLICATION_XIDS: Final = frozenset((13, 31, 43, 45, 68, 109))
+# After these Lockgate's plugin waits for a reset; after any other until the GPU has been quiet. Double-bit ECC,
+# microcontroller halt, failed row remap, NVLink, off the bus, uncontained ECC, GSP, unrecovered ECC.
+NEEDS_RESET: Final = frozenset((48, 62, 64, 74, 79, 95, 119, 120, 136, 140, 143))
 # EKS node monitoring agent: hard-coded (failure catalogue 1.1).
 EKS_ACTS_ON: Final = frozenset(
     (46, 48, 54, 62, 63, 64, 74, 79, 95, 109, 110, 119, 120, 136, 140, 142, 143, 151, 155, 156, 158)
@@ -44,8 +47,29 @@ def nvidia_plugin_ignores(code: int, disable: str = "", enable: str = "") -> boo
         return False
     if {"all", "xids"} & off:
         return True
-    return str(code) not in on and (code in NVIDIA_PLUGIN_IGNORES or str(code) in off)
+    return str(code) not in on and (code in APPLICATION_XIDS or str(code) in off)
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(word.strip() for word in text.lower().split(",") if word.strip())
+
+
+class Policy(msgspec.Struct, frozen=True):
+    """What one agent does about a code by default."""
+
+    who: str
+    does: str
+
+
+def by_default(code: int) -> tuple[Policy, ...]:
+    """What each agent does about a code when nobody has configured it otherwise."""
+    ignores = code in APPLICATION_XIDS
+    waits = "until the GPU was reset" if code in NEEDS_RESET else "until the GPU has been quiet for a while"
+    return (
+        Policy(
+            "NVIDIA's device plugin", "ignores it" if ignores else "takes the GPU away until the plugin is restarted"
+        ),
+        Policy("Lockgate's device plugin", "ignores it" if ignores else f"takes the GPU away {waits}"),
+        Policy("EKS node monitoring agent", "marks the node" if code in EKS_ACTS_ON else "does nothing"),
+        Policy("GKE's device plugin", "takes the GPU away" if code in GKE_ACTS_ON else "does nothing"),
+    )

@@ -20,11 +20,8 @@ import msgspec
 
 from lockgate.agents.device_plugin.devices import PluginDevice
 from lockgate.gpu.values import Snapshot, XidEvent, known
+from lockgate.xid.policies import APPLICATION_XIDS, NEEDS_RESET
 
-# What a faulty program causes; the GPU is well. As NVIDIA's plugin has it.
-APPLICATION_XIDS: Final = frozenset((13, 31, 43, 45, 68, 109))
-# Double-bit ECC, microcontroller halt, failed row remap, NVLink, off the bus, uncontained ECC, GSP, unrecovered ECC.
-NEEDS_RESET: Final = frozenset((48, 62, 64, 74, 79, 95, 119, 120, 136, 140, 143))
 # What the driver asks for (nvmlDeviceGetFieldValues, recovery action) that forbids new work on the GPU.
 _ACTIONS: Final = {
     1: "a GPU reset",

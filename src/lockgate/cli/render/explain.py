@@ -9,7 +9,7 @@ import msgspec
 from lockgate.cli.pages import Page
 from lockgate.model import names
 
-_KINDS = {"topic": "topic", "finding": "finding of why", "lint": "finding of lint"}
+_KINDS = {"topic": "topic", "finding": "finding of why", "lint": "finding of lint", "xid": "what the driver reports"}
 
 
 def as_text(pages: Sequence[Page], most: int) -> str:

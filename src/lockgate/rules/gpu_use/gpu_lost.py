@@ -17,7 +17,7 @@ from lockgate.model.objects import Pod
 
 _TEXT = re.compile(
     r"Unable to determine the device handle for GPU\s?(?P<bus>[\dA-Fa-f]{4,8}:[\dA-Fa-f:.]+)?.*"
-    r"|GPU is lost|GPU has fallen off the bus|NVMLError_GpuIsLost"
+    r"|GPU is lost|NVMLError_GpuIsLost"
 )
 
 
