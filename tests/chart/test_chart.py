@@ -227,3 +227,14 @@ def test_the_operator_runs_without_privileges() -> None:
     pod = of_kind(template(), "Deployment")["gpu-operator"]["spec"]["template"]["spec"]
     assert pod["securityContext"]["runAsNonRoot"]
     assert pod["containers"][0]["securityContext"]["readOnlyRootFilesystem"]
+
+
+def test_all_pods_may_be_listed_only_for_capacity_metrics() -> None:
+    """The operator's right to its own namespace's pods is another one, and is there always."""
+    role = of_kind(template(), "ClusterRole")["lockgate-operator"]
+    assert not any("pods" in rule["resources"] for rule in role["rules"])
+    asked = template({"operator": {"capacityMetricsInterval": "60s"}})
+    role = of_kind(asked, "ClusterRole")["lockgate-operator"]
+    assert [rule["verbs"] for rule in role["rules"] if "pods" in rule["resources"]] == [["list"]]
+    container = of_kind(asked, "Deployment")["gpu-operator"]["spec"]["template"]["spec"]["containers"][0]
+    assert "--capacity-metrics-interval=60s" in container["args"]

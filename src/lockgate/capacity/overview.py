@@ -10,6 +10,7 @@ from lockgate.capacity.idle import Holder, by_node, idle_holders
 from lockgate.capacity.mig_loss import MigGpu, mig_gpus
 from lockgate.capacity.node_capacity import NodeCapacity, gpu_nodes
 from lockgate.capacity.repartition import Partitionable, partitionables
+from lockgate.capacity.samples import Sample, samples
 from lockgate.capacity.shared import Shared, shared
 from lockgate.capacity.table import By, NamespaceRow, Row, namespace_rows, rows, total
 from lockgate.model.facts import Missing, Snapshot
@@ -65,6 +66,12 @@ def overview(snapshot: Snapshot, by: By) -> Overview:
 def accounts(snapshot: Snapshot) -> tuple[NodeCapacity, ...]:
     """Every GPU node's account."""
     return _accounts(scene_of(snapshot), snapshot)
+
+
+def measured(snapshot: Snapshot) -> tuple[Sample, ...]:
+    """The same answer as samples of metrics; raises UnreadableError like `overview`."""
+    seen = scene_of(snapshot)
+    return samples(_accounts(seen, snapshot), seen, waiting(all_pods(snapshot)))
 
 
 def scene_of(snapshot: Snapshot) -> Scene:

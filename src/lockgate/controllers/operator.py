@@ -5,6 +5,7 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from lockgate.controllers.capacity_metrics import CapacityMetrics
 from lockgate.controllers.cluster_policy import ClusterPolicies
 from lockgate.controllers.metrics import Metrics
 from lockgate.controllers.node_labels import NodeLabels
@@ -70,6 +71,9 @@ class Operator:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._policies.run())
                 group.create_task(self._labels.run())
+                if self._settings.capacity_every:
+                    gauges = CapacityMetrics(self._api, self.world.nodes, self._metrics.registry)
+                    group.create_task(gauges.run(self._settings.capacity_every))
 
     @asynccontextmanager
     async def _elected(self) -> AsyncIterator[None]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lockgate.cli.sources import FactsError, add_source_arguments, complain, read_facts
 
 if TYPE_CHECKING:
-    from lockgate.capacity.overview import Overview
+    from lockgate.model.facts import Snapshot
 
 DESCRIPTION = "Show GPU capacity as the scheduler counts it: physical, healthy, slots, requested, headroom, locked."
 EXAMPLES = """examples:
@@ -20,7 +20,7 @@ EXAMPLES = """examples:
 exit codes: 0 shown, 1 the tool or the cluster failed, 2 bad usage or input
 """
 _GROUPS = ("node", "product", "pool", "namespace")
-_FORMATS = ("text", "json", "csv", "markdown")
+_FORMATS = ("text", "json", "csv", "markdown", "prometheus")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="node",
         help="what the rows are (default node)",
     )
-    parser.add_argument("-o", "--output", choices=_FORMATS, default="text", help="text (default), json, csv, markdown")
+    parser.add_argument(
+        "-o", "--output", choices=_FORMATS, default="text", help=f"text (default), {', '.join(_FORMATS[1:])}"
+    )
     parser.add_argument(
         "--watch",
         type=_seconds,
@@ -62,16 +64,15 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _show(options: argparse.Namespace, clear: str) -> int:
-    from lockgate.capacity.overview import UnreadableError, overview
-    from lockgate.capacity.table import By
+    from lockgate.capacity.overview import UnreadableError
 
     try:
-        seen = overview(read_facts(options, metrics=options.metrics), By(options.by))
+        text = _rendered(read_facts(options, metrics=options.metrics), options)
     except FactsError as error:
         return complain(str(error), error.code)
     except UnreadableError as error:
         return complain(str(error), 1 if options.source is None else 2)
-    sys.stdout.write(clear + _rendered(seen, options))
+    sys.stdout.write(clear + text)
     return 0
 
 
@@ -85,15 +86,19 @@ def _seconds(text: str) -> float:
     return seconds
 
 
-def _rendered(seen: "Overview", options: argparse.Namespace) -> str:
+def _rendered(facts: "Snapshot", options: argparse.Namespace) -> str:
+    from lockgate.capacity.overview import measured, overview
+    from lockgate.capacity.table import By
     from lockgate.cli.render import capacity
 
-    match options.output:
-        case "json":
-            return capacity.as_json(seen)
-        case "csv":
-            return capacity.as_csv(seen)
-        case "markdown":
-            return capacity.as_markdown(seen)
-        case _:
-            return capacity.as_text(seen)
+    if options.output == "prometheus":
+        from lockgate.cli.render.prometheus import as_prometheus
+
+        return as_prometheus(measured(facts))
+    forms = {
+        "json": capacity.as_json,
+        "csv": capacity.as_csv,
+        "markdown": capacity.as_markdown,
+        "text": capacity.as_text,
+    }
+    return forms[options.output](overview(facts, By(options.by)))

@@ -7,7 +7,7 @@ event says the same `Insufficient nvidia.com/gpu` as for a dead plugin.
 Fix: end or scale down a holder, wait for one, or add a node.
 """
 
-from lockgate.diagnosis.gate_row import SHORT_OF_DEVICES, Obstacle
+from lockgate.diagnosis.gate_row import SHORT_OF_DEVICES, Holder, Obstacle
 from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.seen import asked, gate_rows, listed, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
@@ -35,31 +35,42 @@ def _left(gate: GateOne) -> str:
 
 def _failed(pod: Pod, gate: GateOne, left: int) -> Failed:
     rows = gate.nearest_with(Obstacle.HELD, Obstacle.TOO_FEW)
-    healthy = sum(row.allocatable for row in rows)
+    healthy, requested = sum(row.allocatable for row in rows), sum(row.requested or 0 for row in rows)
     holders = [h for row in rows for h in row.holders]
     many = f"{healthy} {gate.resource} on {len(rows)} node{'s' if len(rows) > 1 else ''}"
+    held = f"{requested} are requested by {listed(h.pod for h in holders)}, {max(healthy - requested, 0)} left"
     first = max(holders, key=lambda h: h.count, default=None)
     return Failed(
         about=f"node/{rows[0].node}" if len(rows) == 1 else "nodes",
-        title="Every GPU is held" if not left else "Too few GPUs are left",
-        summary=(
-            f"It asks for {gate.asked}; of {many}, {healthy - left} are requested by "
-            f"{listed(h.pod for h in holders)}, {left} left."
-        ),
+        title=_title(gate, left, healthy, requested),
+        summary=f"It asks for {gate.asked}; of {many}, {held if holders else 'none is requested'}.",
         reach=len(rows),
         evidence=(
             asked(pod, gate.resource, gate.asked),
             *gate_rows(gate, rows),
             *some(scheduler_word(pod)),
         ),
-        remedy=(
-            Remedy(
-                "See who holds GPUs, and end or scale down what is not needed",
-                f"kubectl describe pod -n {first.pod.replace('/', ' ')}" if first else "kubectl get pods -A -o wide",
-                Risk.NONE,
-            ),
-            Remedy(
-                "Or add a GPU node, or ask for fewer; the pod is placed by itself once enough are left", "", Risk.LOW
-            ),
-        ),
+        remedy=_make_room(first) if first else _ask_less(gate),
     )
+
+
+def _make_room(first: Holder) -> tuple[Remedy, ...]:
+    return (
+        Remedy(
+            "See who holds GPUs, and end or scale down what is not needed",
+            f"kubectl describe pod -n {first.pod.replace('/', ' ')}",
+            Risk.NONE,
+        ),
+        Remedy("Or add a GPU node, or ask for fewer; the pod is placed by itself once enough are left", "", Risk.LOW),
+    )
+
+
+def _ask_less(gate: GateOne) -> tuple[Remedy, ...]:
+    most = max((row.allocatable for row in gate.rows), default=0)
+    return (Remedy(f"Ask for at most {most} in one pod, or add a node with more", "", Risk.LOW),)
+
+
+def _title(gate: GateOne, left: int, healthy: int, requested: int) -> str:
+    if max((row.allocatable for row in gate.rows), default=0) < gate.asked and not requested:
+        return "No node has that many GPUs"
+    return "Too few GPUs are left" if left or requested < healthy else "Every GPU is held"
