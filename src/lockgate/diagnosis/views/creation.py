@@ -1,21 +1,18 @@
 """Why pods of what is asked about could not even be made: what the API server answered to its controller.
 
 The controller tries again and again, so the newest refusal counts: its event, else the ReplicaFailure condition, which
-outlives events. A workload that has all its pods, and an operand's DaemonSet that has, was refused nothing. Of a pod
-that waits for a GPU, and of a node, the maker that counts is the device plugin's DaemonSet.
+outlives events. A workload that has all its pods, and an operand's DaemonSet that has, was refused nothing.
 """
 
 import re
 from collections.abc import Iterable, Iterator
 
 from lockgate.diagnosis.seen import event
-from lockgate.diagnosis.views.gate_one import gpu_asked
-from lockgate.diagnosis.views.plugin import Plugin
 from lockgate.diagnosis.views.pod_events import events_of
 from lockgate.diagnosis.views.words import Said
-from lockgate.model.facts import DaemonSets, Events, Missing
+from lockgate.model.facts import Events, Missing
 from lockgate.model.finding import Evidence
-from lockgate.model.objects import DaemonSet, Pod, Workload
+from lockgate.model.objects import DaemonSet, Workload
 
 # `FailedCreate` is what Kubernetes' own controllers write, `FailedCreatePod` Kubeflow's.
 _REFUSED = "Failed"
@@ -44,26 +41,17 @@ def creation(
     workload: Workload | Missing,
     controllers: tuple[Workload, ...],
     operand: DaemonSet | Missing,
-    pod: Pod | Missing,
-    plugin: Plugin | Missing,
     workload_events: Events | Missing,
     events: Events | Missing,
 ) -> Creation:
-    """The refusal of a workload and of the controllers below it, or of a DaemonSet that it stands on."""
+    """The refusal of a workload and of the controllers below it, or of an operand's DaemonSet."""
     if not isinstance(operand, Missing):
         return _of_daemon_set(operand, events)
-    if not isinstance(pod, Missing):
-        made = (_of_daemon_set(ds, events) for ds in _plugins(pod, plugin))
-        return next((c for c in made if c.word), Creation(None, None))
     if isinstance(workload, Missing):
         return Creation(None, None)
     own = () if isinstance(workload_events, Missing) else workload_events
     words = (*_newest(own), *_conditions((workload, *controllers)))
     return Creation(workload, next(iter(words), None))
-
-
-def _plugins(pod: Pod, plugin: Plugin | Missing) -> DaemonSets:
-    return () if isinstance(plugin, Missing) or not gpu_asked(pod) else plugin.daemon_sets
 
 
 def _of_daemon_set(owner: DaemonSet, events: Events | Missing) -> Creation:

@@ -25,7 +25,13 @@ _NAMES = re.compile(
 _OLD = re.compile(r'(?P<why>unknown field "(?:spec\.template\.)?spec\.resourceClaims\[\d+\]\.source")')
 
 
-@rule(codes=("A12",), severity=Severity.BLOCKER, stages=(Stage.NO_POD, Stage.SCHEDULING), asks_gpu=None)
+@rule(
+    codes=("A12",),
+    severity=Severity.BLOCKER,
+    stages=(Stage.NO_POD, Stage.SCHEDULING),
+    asks_gpu=None,
+    mutes=("claims/claim-missing",),
+)
 def claim_invalid(creation: Creation, workload: Workload | Missing, pod: Pod | Missing) -> Failed | None:
     said = creation.find(_NAMES, _OLD)
     if said is not None:

@@ -31,7 +31,7 @@ _ENFORCE = "pod-security.kubernetes.io/enforce"
 @rule(
     codes=("A07",),
     severity=Severity.BLOCKER,
-    stages=(Stage.NO_POD, Stage.OPERAND, Stage.SCHEDULING, Stage.NODE),
+    stages=(Stage.NO_POD, Stage.OPERAND),
     asks_gpu=None,
     mutes=("operands/plugin-gone", "operands/init-waits", "operands/left-out", "operator/policy-not-ready"),
 )

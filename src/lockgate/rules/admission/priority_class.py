@@ -24,7 +24,7 @@ _ABSENT = re.compile(r"no PriorityClass with name (?P<names>\S+) was found")
 @rule(
     codes=("A09",),
     severity=Severity.BLOCKER,
-    stages=(Stage.NO_POD, Stage.OPERAND, Stage.SCHEDULING, Stage.NODE),
+    stages=(Stage.NO_POD, Stage.OPERAND),
     asks_gpu=None,
     mutes=("operands/plugin-gone", "operands/init-waits", "operator/policy-not-ready"),
 )

@@ -22,7 +22,7 @@ _TEXT = re.compile(r"unable to validate against any security context constraint:
 @rule(
     codes=("A10",),
     severity=Severity.BLOCKER,
-    stages=(Stage.NO_POD, Stage.OPERAND, Stage.SCHEDULING, Stage.NODE),
+    stages=(Stage.NO_POD, Stage.OPERAND),
     asks_gpu=None,
     mutes=("operands/plugin-gone", "operands/init-waits", "operator/policy-not-ready"),
 )

@@ -28,7 +28,7 @@ _POLICY = re.compile(
 @rule(
     codes=("A08",),
     severity=Severity.BLOCKER,
-    stages=(Stage.NO_POD, Stage.OPERAND, Stage.SCHEDULING, Stage.NODE),
+    stages=(Stage.NO_POD, Stage.OPERAND),
     gpu=False,
     asks_gpu=None,
     mutes=("operands/plugin-gone", "operands/init-waits", "operator/policy-not-ready"),
