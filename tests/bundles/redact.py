@@ -38,8 +38,9 @@ def redact(source: Path, target: Path) -> None:
 
 
 def _is_kept(path: str) -> bool:
-    """Of the operands' logs only the device plugin's tell something."""
-    operand = "/logs/gpu-operator/" in f"/{path}" and "device-plugin" not in path
+    """Of the operands' logs only the device plugin's and the validator's tell something."""
+    told = "device-plugin" in path or "operator-validator" in path
+    operand = "/logs/gpu-operator/" in f"/{path}" and not told
     return not operand and not path.rpartition("/")[2].startswith(_WITHOUT)
 
 

@@ -1,7 +1,8 @@
 """What a target amounts to: the subjects that rules are asked about, for pods, a node, an operand or the cluster.
 
-A node is asked about with its probe and its operands' pods, an operand with its DaemonSet and its pods that are not
-well, the cluster with every GPU node, every operand, and every pod and workload that asks for a GPU and is not well.
+A node is asked about with its probe and its operands' pods, an operand with its DaemonSet, its pods that are not well
+and the nodes where they wait, the cluster with every GPU node, every operand, and every pod and workload that asks for
+a GPU and is not well.
 """
 
 import difflib
@@ -11,7 +12,8 @@ import msgspec
 
 from lockgate.diagnosis.operand_names import matching, short_name, suggestions, validation
 from lockgate.diagnosis.probe import gate_of, has_gpus, probe
-from lockgate.diagnosis.stage import Stage, stage_of
+from lockgate.diagnosis.seen import MOST_NODES
+from lockgate.diagnosis.stage import Stage, is_ready, stage_of
 from lockgate.diagnosis.subject import MAKERS, Subject, is_short, subjects
 from lockgate.diagnosis.target import CLUSTER, SECTION_OF, Found, Target, TargetMissingError, find
 from lockgate.diagnosis.views.gate_one import gate_one, gpu_asked
@@ -106,7 +108,15 @@ def _operand_scope(snapshot: Snapshot, target: Target) -> Scope:
         raise TargetMissingError(f"{target.text} is not there{hint}{listed}", near)
     known = operands(snapshot.pods, snapshot.namespace_pods, snapshot.daemon_sets)
     placed = msgspec.structs.replace(target, name=short_name(sets[0]) or sets[0].name, namespace=sets[0].namespace)
-    return Scope(placed, tuple(s for ds in sets for s in _operand(known, ds)))
+    own = (s for ds in sets for s in _operand(known, ds))
+    return Scope(placed, (*own, *_where_it_waits(snapshot, (p for ds in sets for p in known.of(ds)))))
+
+
+def _where_it_waits(snapshot: Snapshot, pods: Iterable[Pod]) -> tuple[Subject, ...]:
+    """The nodes on which an operand's pods are not ready: what they wait for in Init is a fault of the node."""
+    waiting = {p.spec.node_name for p in pods if not is_ready(p)}
+    known = () if isinstance(snapshot.nodes, Missing) else snapshot.nodes
+    return nodes_as_subjects(snapshot, [n for n in known if n.name in waiting][:MOST_NODES])
 
 
 def _operand(known: Operands, daemon_set: DaemonSet) -> tuple[Subject, ...]:

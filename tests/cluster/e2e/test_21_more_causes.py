@@ -112,9 +112,9 @@ def test_two_that_may_not_stand_together(cluster: Cluster) -> None:
         body = json.loads(pod(name, gpus=1, nodeSelector=POOL, affinity=affinity))
         body["metadata"]["labels"] = {"app": "lone"}
         cluster.apply(json.dumps(body))
+        wait_phase(cluster, "lone-a", "Running")
     wait_event(cluster, "didn't match pod anti-affinity rules")
-    waiting = next(n for n in ("lone-a", "lone-b") if get(cluster, "pod", n)["status"]["phase"] == "Pending")
-    named(cluster, f"pod/{waiting}", "anti-affinity", "scheduling/placement", "pool")
+    named(cluster, "pod/lone-b", "anti-affinity", "scheduling/placement", "app=lone per pool")
 
 
 def test_a_handler_that_containerd_has_not(cluster: Cluster) -> None:

@@ -5,6 +5,7 @@ mended.
 Fix: correct the image's name or tag, or give the node access to the registry (secret, network, mirror).
 """
 
+from lockgate.diagnosis.followers import BROKEN_NODE
 from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import event, pod_ref, some
 from lockgate.diagnosis.stage import Stage, statuses
@@ -29,7 +30,7 @@ _REASONS = (
     stages=(Stage.CREATING,),
     gpu=False,
     asks_gpu=None,
-    mutes=("operands/init-waits", "operator/policy-not-ready"),
+    mutes=BROKEN_NODE,
 )
 def image(pod: Pod, pod_events: Events | Missing) -> Failed | Passed:
     bad = next((s for s in statuses(pod) if s.state.waiting and s.state.waiting.reason in _REASONS), None)
