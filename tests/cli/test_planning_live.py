@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +23,7 @@ spec:
   containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 1}}}]
   volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]
 """
+LABELS = {"nvidia.com/gpu.product": "A100"}
 Objects = dict[str, list[dict[str, Any]]]
 
 
@@ -85,15 +87,19 @@ def serving(objects: Objects, refused: str = "") -> Callable[[Request], Answer]:
     return answer
 
 
+def write_kubeconfig(folder: Path, url: str) -> None:
+    config = {
+        "current-context": "c",
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+        "clusters": [{"name": "c", "cluster": {"server": url}}],
+        "users": [{"name": "u", "user": {}}],
+    }
+    (folder / "kubeconfig").write_text(yaml.safe_dump(config))
+
+
 async def _ask(folder: Path, handler: Callable[[Request], Answer], arguments: tuple[str, ...]) -> tuple[int, str, str]:
     async with fake_server(handler) as server:
-        config = {
-            "current-context": "c",
-            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
-            "clusters": [{"name": "c", "cluster": {"server": server.url}}],
-            "users": [{"name": "u", "user": {}}],
-        }
-        (folder / "kubeconfig").write_text(yaml.safe_dump(config))
+        write_kubeconfig(folder, server.url)
         command = ["-m", "lockgate.cli.main", *arguments, "--kubeconfig", str(folder / "kubeconfig")]
         process = await asyncio.create_subprocess_exec(
             sys.executable, *command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
@@ -158,3 +164,65 @@ def test_exporters_that_cannot_be_asked_are_said(ask: Any, objects: Objects, wor
     code, out, _ = ask("capacity", "--metrics", objects=objects, refused="proxy")
     assert code == 0
     assert words in out
+
+
+def test_a_drain_respects_the_budgets_of_the_cluster(ask: Any) -> None:
+    code, out, _ = ask("what-if", "--drain", "b")
+    assert code == 3
+    assert "Would stay: may not be evicted (1)" in out
+    assert "  default/held  b: PodDisruptionBudget keep allows no disruption now" in out
+
+
+def test_budgets_that_may_not_be_read_are_said(ask: Any) -> None:
+    code, out, _ = ask("what-if", "--drain", "b", refused="poddisruptionbudgets")
+    assert (code, "default/held  b -> a" in out) == (0, True)
+    assert "pod disruption budgets, which were not read" in " ".join(out.split())
+
+
+@pytest.mark.parametrize(
+    ("action", "headroom"),
+    [
+        (("--cordon", "a"), 1),
+        (("--cordon", "a", "--uncordon", "a"), 3),
+        (("--replicas", "a=4"), 9),
+        (("--lose-gpu", "a:1"), 2),
+        (("--add-node", "A100"), 5),
+    ],
+)
+def test_every_action_is_thought_through_and_nothing_is_written(ask: Any, action: Any, headroom: int) -> None:
+    nodes = [one | {"metadata": one["metadata"] | {"labels": LABELS}} for one in CLUSTER["nodes"]]
+    code, out, _ = ask("what-if", *action, "-o", "json", objects=CLUSTER | {"nodes": nodes})
+    assert (code, json.loads(out)["after"][0]["headroom"]) == (0, headroom)
+
+
+def test_watching_shows_the_table_again_until_it_is_interrupted(tmp_path: Path) -> None:
+    async def main() -> None:
+        objects = dict(CLUSTER)
+        async with fake_server(serving(objects)) as server:
+            write_kubeconfig(tmp_path, server.url)
+            command = (
+                "-m",
+                "lockgate.cli.main",
+                "capacity",
+                "--watch",
+                "0.5",
+                "--kubeconfig",
+                f"{tmp_path}/kubeconfig",
+            )
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, *command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+            )
+            assert process.stdout is not None and process.stderr is not None
+            totals = []
+            async with asyncio.timeout(30):
+                while len(set(totals)) < 2:
+                    line = (await process.stdout.readline()).decode()
+                    if line.startswith("total"):
+                        totals.append(line.split()[5])
+                        objects["pods"] = []  # what it holds goes away between two looks
+            process.send_signal(signal.SIGINT)
+            assert await asyncio.wait_for(process.wait(), 10) == 130
+            assert (totals[0], totals[-1]) == ("3", "4")
+            assert b"Traceback" not in await process.stderr.read()
+
+    asyncio.run(main())
