@@ -21,7 +21,7 @@ from lockgate.diagnosis.views.node_words import NodeWords
 from lockgate.model import names
 from lockgate.model.facts import Nodes
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
-from lockgate.model.objects import Node
+from lockgate.model.objects import Labels, Node
 
 # Counts that whoever made the node has put on it: Karpenter on AWS, GKE, and feature discovery at its last look.
 _COUNTS = ("karpenter.k8s.aws/instance-gpu-count", "cloud.google.com/gke-accelerator-count", names.GPU_COUNT)
@@ -69,11 +69,17 @@ def _judge(row: GateRow, node: Node, words: NodeWords) -> _Lacking | None:
     labels = node.metadata.labels
     split = any(label in labels for label in _PARTITIONED) or "-MIG-" in labels.get(names.GPU_PRODUCT, "")
     counts = [] if split or row.others or not row.capacity else _hardware(node, words)
-    replicas = int(labels.get(names.GPU_REPLICAS, "1") or 1) if labels.get(names.GPU_REPLICAS, "1").isdecimal() else 1
     if not counts:
         return None
     has, evidence = max(counts, key=lambda each: each[0])
-    return _Lacking(row, has, row.capacity // max(replicas, 1), evidence)
+    return _Lacking(row, has, row.capacity // _slots(row, labels), evidence)
+
+
+def _slots(row: GateRow, labels: Labels) -> int:
+    """Slots that each GPU is offered as; one where the sharing that labels speak of is not in force."""
+    replicas = labels.get(names.GPU_REPLICAS, "")
+    unshared = not replicas.isdecimal() or labels.get(names.GPU_COUNT) == str(row.capacity)
+    return 1 if unshared else max(int(replicas), 1)
 
 
 def _hardware(node: Node, words: NodeWords) -> list[tuple[int, Evidence]]:
