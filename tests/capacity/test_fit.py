@@ -113,6 +113,15 @@ def test_as_few_nodes_as_are_enough_are_changed_together() -> None:
     assert first.command.splitlines() == ["kubectl uncordon b", "kubectl uncordon c"]
 
 
+def test_where_changed_nodes_are_not_enough_pods_move_as_well() -> None:
+    pods = [gpu_pod("p", 1, node="a"), gpu_pod("q", 1, node="b", owner="")]
+    nodes = [gpu_node("a", 4), gpu_node("b", 4), gpu_node("c", 4, unschedulable=True)]
+    answer = fit(gpu_pod("ask", 4), scene(nodes, pods), copies=2)
+    (both,) = [change for change in answer.changes if change.kind is ChangeKind.TOGETHER]
+    assert (both.text, both.copies) == ("uncordon node c and move a pod: default/p from a to b", 2)
+    assert [move.pod for move in both.moves] == ["p"]
+
+
 def test_moves_come_with_commands_that_keep_the_pods_away() -> None:
     pods = [gpu_pod("p1", 2, node="a"), gpu_pod("p2", 2, node="b", owner="DaemonSet")]
     answer = fit(gpu_pod("ask", 4), scene([gpu_node("a", 4), gpu_node("b", 4)], pods))

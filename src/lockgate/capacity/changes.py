@@ -156,7 +156,7 @@ def _evicting(moves: tuple[Move, ...]) -> str:
 
 
 def _together(light: tuple[_Candidate, ...], pod: Pod, scene: Scene, wanted: int) -> Iterator[Change]:
-    """Where no change is enough alone: changes of several nodes, those that bring most first, until it fits."""
+    """Where no change is enough alone: changes of several nodes, those that bring most first, and then moves."""
     of_nodes = [each for each in light if each.touched is not None and len(each.touched) == 1]
     if any(each.change.copies >= wanted for each in light) or notices_itself(pod):
         return
@@ -169,14 +169,19 @@ def _together(light: tuple[_Candidate, ...], pod: Pod, scene: Scene, wanted: int
             if (count := place_copies(pod, scene, wanted).count) >= wanted:
                 yield _joined(tuple(taken.values()), count)
                 return
+    moved = next(_moved(least_moves(pod, scene, wanted)), None) if taken else None
+    if moved is not None and moved.copies >= wanted:
+        yield _joined((*taken.values(), moved), moved.copies)
 
 
 def _joined(parts: tuple[Change, ...], copies: int) -> Change:
     return Change(
         kind=ChangeKind.TOGETHER,
         text=" and ".join(part.text for part in parts),
-        command="\n".join(part.command for part in parts),
+        command="\n".join(part.command for part in parts if part.command),
         copies=copies,
+        moves=parts[-1].moves,
+        fewest=parts[-1].fewest,
     )
 
 
