@@ -11,6 +11,7 @@ import pytest
 from lockgate.cli.main import VERBS
 from lockgate.cli.pages import all_pages, find
 from lockgate.cli.render.explain import as_text
+from lockgate.cli.render.survey import PARTS
 from lockgate.rules import all_rules
 from tests.cli.test_why import BUNDLES, run
 
@@ -57,6 +58,82 @@ def test_the_guides_questions_and_misconceptions_are_answered(question: str, ans
     assert topic in [p.id for p in pages]
     assert says in " ".join(next(p for p in pages if p.id == topic).text.split())
     assert find(topic)[0].id == topic
+
+
+@pytest.mark.parametrize(("question", "topic"), [(q, p.id) for p in TOPICS for q in p.asked])
+def test_each_question_of_a_topic_finds_it_first(question: str, topic: str) -> None:
+    assert find(question)[0].id == topic
+    assert find(question.lower().rstrip("?"))[0].id == topic
+
+
+# The rows of the guide's table of components, the leaves of its symptom tree, and what it teaches beside them.
+CONCEPTS = {
+    "NFD, GFD": "node-discovery",
+    "driver": "driver",
+    "Container Toolkit": "container-toolkit",
+    "Device Plugin": "device-plugin",
+    "DCGM Exporter": "dcgm-exporter",
+    "MIG Manager": "mig-manager",
+    "Validator": "validator",
+    "Fabric Manager": "fabric-manager",
+    "there is no pod object": "no-pod",
+    "taint, selector, Insufficient": "pending",
+    "the name is absent, the plugin has not registered": "grace",
+    "capacity > allocatable": "unhealthy-devices",
+    "every slot is requested": "capacity",
+    "no runtime for nvidia": "runtime-class",
+    "an operand stops in Init": "operands",
+    "Running and nvidia-smi fails": "sees-no-gpu",
+    "CDI": "cdi",
+    "time-slicing": "time-slicing",
+    "MIG": "mig",
+    "the drop-in trap": "drop-in-trap",
+    "SIGHUP": "containerd-restart",
+    "XID": "xid",
+    "driver upgrades": "driver-upgrade",
+    "secure boot": "secure-boot",
+    "one node at a time": "node-by-node",
+    "hands on, read-only": "read-only-walk",
+    "ClusterPolicy": "cluster-policy",
+    "whole numbers in limits": "requests",
+    "two gates": "two-gates",
+}
+
+
+def test_every_concept_of_the_guide_has_its_topic_and_no_topic_stands_alone() -> None:
+    assert set(CONCEPTS.values()) == {p.id for p in TOPICS}
+
+
+def test_what_a_topic_is_shown_by_exists() -> None:
+    ids = [r.id for r in all_rules()]
+    for page in TOPICS:
+        for pattern in page.shown_by:
+            area = pattern.partition("/")[0]
+            assert any(i.startswith(f"{area}/") for i in ids), (page.id, pattern)
+        assert set(page.numbers) <= set(PARTS)
+
+
+def test_a_cluster_shows_where_a_topic_and_a_finding_are_now() -> None:
+    source = ("--from", str(BUNDLES / "all-held.tgz"))
+    topic = run("explain", "capacity", *source)
+    assert topic.returncode == 0
+    assert "In this cluster now:\n\n  blocker  scheduling/all-held: " in topic.stdout
+    assert "GATE 1: NUMBERS" in topic.stdout
+    document = json.loads(run("explain", "all-held", *source, "-o", "json").stdout)
+    assert [f["id"] for f in document["here"][0]["findings"]] == ["scheduling/all-held"]
+    absent = run("explain", "quota", *source)
+    assert "nothing of it is seen" in absent.stdout
+    assert json.loads(run("explain", "quota", "-o", "json").stdout)["here"] is None
+
+
+def test_where_to_look_that_cannot_be_read_is_said() -> None:
+    result = run("explain", "capacity", "--from", "/no/such")
+    assert (result.returncode, result.stdout, "there is no such file" in result.stderr) == (2, "", True)
+
+
+def test_markdown_and_yaml_are_there_too() -> None:
+    assert run("explain", "grace", "-o", "markdown").stdout.startswith("# Five minutes: ")
+    assert "kind: ExplanationList" in run("explain", "grace", "-o", "yaml").stdout
 
 
 @pytest.mark.parametrize(("text", "rule"), TEXTS.items())

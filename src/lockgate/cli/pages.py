@@ -14,6 +14,8 @@ from lockgate.xid.policies import by_default
 
 _WORD = re.compile(r"[a-z0-9][a-z0-9.]+")
 _XID = re.compile(r"xid[\s:#=-]*(?P<code>\d{1,3})", re.IGNORECASE)
+_HEADS = ("Asked as:", "Shown by:", "Numbers:")  # lines of a topic that are no prose
+_NEAR = 0.4  # how near a question has to come
 _COMMON = frozenset(
     {"the", "and", "how", "what", "why", "does", "did", "for", "with", "from", "into", "you", "your", "are", "that"}
     | {"this", "not", "has", "have"}
@@ -21,7 +23,11 @@ _COMMON = frozenset(
 
 
 class Page(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What is known about one finding or topic; `text` is plain text, its first line the title."""
+    """What is known about one finding or topic; `text` is plain text without the title.
+
+    `asked` are questions that it answers, `shown_by` patterns of the findings in which a cluster shows it, `numbers`
+    the parts of `survey` that belong to it.
+    """
 
     kind: str  # finding | lint | topic | xid
     id: str
@@ -29,6 +35,9 @@ class Page(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     codes: tuple[str, ...] = ()
     severity: str = ""
     text: str
+    asked: tuple[str, ...] = ()
+    shown_by: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
 
 
 def all_pages() -> tuple[Page, ...]:
@@ -52,7 +61,10 @@ def find(asked: str) -> tuple[Page, ...]:
     by_id = {p.id: p for p in pages if p.kind == "finding"}
     if code := _XID.fullmatch(wanted):
         return (_xid(int(code["code"])), *_recognised(f"NVRM: Xid (PCI:0000:3b:00): {code['code']}, ", by_id))
-    return _recognised(wanted, by_id) or _about(wanted, pages)
+    nearness, topics = _about(wanted, pages)
+    known = _recognised(wanted, by_id)
+    # A question that a topic answers word by word may hold a text that rules know as well.
+    return (*topics, *known) if nearness == 1.0 else known or topics
 
 
 def _recognised(text: str, by_id: dict[str, Page]) -> tuple[Page, ...]:
@@ -67,22 +79,24 @@ def suggestions(asked: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(short.get(n, n) for n in near))
 
 
-def _about(asked: str, pages: tuple[Page, ...]) -> tuple[Page, ...]:
-    """The topics whose questions share most words with a question; a single common word is no match."""
+def _about(asked: str, pages: tuple[Page, ...]) -> tuple[float, tuple[Page, ...]]:
+    """The topics with the question that comes nearest, and how near; a single common word is no match."""
     words = _words(asked)
     if len(words) < 2:
-        return ()
-    scored = [(len(words & _words(_questions(p))) / len(words), p) for p in pages if p.kind == "topic"]
+        return 0.0, ()
+    scored = [(max(_nearness(words, _words(q)) for q in (*p.asked, p.title)), p) for p in pages if p.kind == "topic"]
     best = max((score for score, _ in scored), default=0.0)
-    return tuple(p for score, p in scored if score == best) if best >= 0.5 else ()
+    return best, tuple(p for score, p in scored if score == best) if best >= _NEAR else ()
+
+
+def _nearness(asked: set[str], question: set[str]) -> float:
+    """Twice what both share by what both have; half of what was asked has to be in the question."""
+    shared = len(asked & question)
+    return 2 * shared / (len(asked) + len(question)) if shared >= len(asked) / 2 else 0.0
 
 
 def _words(text: str) -> set[str]:
-    return set(_WORD.findall(text.lower())) - _COMMON
-
-
-def _questions(page: Page) -> str:
-    return " ".join(line for line in page.text.splitlines() if line.startswith("Asked as:")) + " " + page.title
+    return {word.rstrip(".") for word in _WORD.findall(text.lower())} - _COMMON
 
 
 def _topics() -> list[Page]:
@@ -90,9 +104,27 @@ def _topics() -> list[Page]:
     for file in sorted(files("lockgate.topics").iterdir(), key=lambda f: f.name):
         if file.name.endswith(".md"):
             text = file.read_text(encoding="utf-8")
-            title, _, body = text.partition("\n")
-            found.append(Page(kind="topic", id=file.name[:-3], title=title.lstrip("# "), text=body.strip()))
+            found.append(_topic(file.name[:-3], text))
     return found
+
+
+def _topic(name: str, text: str) -> Page:
+    title, _, body = text.partition("\n")
+    said: dict[str, list[str]] = {head: [] for head in _HEADS}
+    kept: list[str] = []
+    for line in body.splitlines():
+        head = next((h for h in _HEADS if line.startswith(h)), "")
+        (said[head] if head else kept).append(line.removeprefix(head).strip() if head else line)
+    asked, shown, numbers = (said[head] for head in _HEADS)
+    return Page(
+        kind="topic",
+        id=name,
+        title=title.lstrip("# "),
+        text="\n".join(kept).strip(),
+        asked=tuple(asked),
+        shown_by=tuple(" ".join(shown).split()),
+        numbers=tuple(" ".join(numbers).split()),
+    )
 
 
 def _findings() -> list[Page]:

@@ -62,6 +62,24 @@ def read_facts(options: argparse.Namespace, *, to_place: bool = False, metrics: 
         raise FactsError(str(error), 2) from None
 
 
+def read_everything(options: argparse.Namespace) -> "Snapshot":
+    """What a diagnosis of the whole cluster needs, live or from files; raises FactsError."""
+    from lockgate.collect.errors import InputError
+    from lockgate.collect.offline import from_path
+    from lockgate.collect.wide import from_cluster_wide
+    from lockgate.diagnosis.target import CLUSTER
+    from lockgate.kube.errors import ApiError, Unreachable
+
+    try:
+        if options.source is not None:
+            return from_path(options.source, sys.stdin.buffer)
+        return from_cluster_wide(access_of(options), CLUSTER, "")
+    except InputError as error:
+        raise FactsError(str(error), 2) from None
+    except (ApiError, Unreachable) as error:
+        raise FactsError(str(error), 1) from None
+
+
 def complain(message: str, code: int) -> int:
     """Say one line on standard error and return the exit code."""
     sys.stderr.write(f"lockgate: {' '.join(message.split())}\n")

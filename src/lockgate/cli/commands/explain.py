@@ -1,11 +1,16 @@
-"""`explain [ID|CODE|TOPIC|TEXT]`: what a finding or a concept is, how it works, what to do. It needs no cluster."""
+"""`explain [ID|CODE|TOPIC|TEXT]`: what a finding or a concept is, how to tell, what to do; `--here`: where it shows."""
 
 import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from lockgate.cli.sources import FactsError, add_source_arguments, complain, read_everything
+
 if TYPE_CHECKING:
-    pass
+    from collections.abc import Sequence
+
+    from lockgate.cli.pages import Page
+    from lockgate.cli.surveying import Survey
 
 DESCRIPTION = (
     "Explain a finding, a code of the catalogue, a topic, or a pasted error text. Without an argument: list all."
@@ -16,35 +21,70 @@ EXAMPLES = """examples:
   {prog} explain two-gates
   {prog} explain 'no runtime for "nvidia" is configured'
   {prog} explain 'a GPU pod is Pending, where do I start?'
+  {prog} explain capacity --here                  with the numbers of this cluster
 
-exit codes: 0 explained, 2 nothing fits what was asked
+exit codes: 0 explained, 1 the cluster failed (only with --here), 2 nothing fits what was asked
 """
 _MOST = 3  # pages in full; further ones are named
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What to explain."""
+    """What to explain, how, and whether to look where a cluster shows it."""
     parser.add_argument("asked", metavar="ID|CODE|TOPIC|TEXT", nargs="*", help="as one argument or several words")
-    parser.add_argument("-o", "--output", choices=("text", "json"), default="text", help="text (default) or json")
+    parser.add_argument(
+        "-o", "--output", choices=("text", "json", "yaml", "markdown"), default="text", help="text (default)"
+    )
+    parser.add_argument(
+        "--here", action="store_true", help="say also where the live cluster shows it now, and its numbers"
+    )
+    add_source_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Find, render; returns the exit code."""
+    """Find, look, render; returns the exit code."""
     from lockgate.cli.pages import all_pages, find, suggestions
-    from lockgate.cli.render import explain
 
     asked = " ".join(options.asked).strip()
     if not asked:
-        return _write(explain.listing(all_pages()) if options.output == "text" else explain.as_json(all_pages()))
+        return _write(all_pages(), options, None)
     pages = find(asked)
     if not pages:
         near = suggestions(asked)
         hint = f"; did you mean {' or '.join(near)}?" if near else " (`explain` alone lists what there is)"
         sys.stderr.write(f'lockgate: nothing is known about "{asked[:200]}"{hint}\n')
         return 2
-    return _write(explain.as_text(pages, _MOST) if options.output == "text" else explain.as_json(pages))
+    try:
+        return _write(pages, options, _survey(options))
+    except FactsError as error:
+        return complain(str(error), error.code)
 
 
-def _write(text: str) -> int:
+def _survey(options: argparse.Namespace) -> "Survey | None":
+    """What the cluster shows now, None where nobody asked; raises FactsError."""
+    if not (options.here or options.source):
+        return None
+    from lockgate.capacity.overview import UnreadableError
+    from lockgate.cli.surveying import survey
+
+    try:
+        return survey(read_everything(options))
+    except UnreadableError as error:
+        raise FactsError(str(error), 1 if options.source is None else 2) from None
+
+
+def _write(pages: "Sequence[Page]", options: argparse.Namespace, seen: "Survey | None") -> int:
+    from lockgate.cli.render import explain
+    from lockgate.cli.render.json import render_json
+    from lockgate.cli.render.yaml import as_yaml
+
+    match options.output:
+        case "json":
+            text = render_json(explain.as_document(pages, seen))
+        case "yaml":
+            text = as_yaml(render_json(explain.as_document(pages, seen)))
+        case "markdown":
+            text = explain.as_markdown(pages)
+        case _:
+            text = explain.as_text(pages, _MOST, seen) if options.asked else explain.listing(pages)
     sys.stdout.write(text)
     return 0

@@ -2,13 +2,9 @@
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
 
-from lockgate.cli.sources import FactsError, access_of, add_source_arguments, complain
+from lockgate.cli.sources import FactsError, add_source_arguments, complain, read_everything
 from lockgate.cli.waivers import add_waiver_arguments, waivers_today
-
-if TYPE_CHECKING:
-    from lockgate.model.facts import Snapshot
 
 DESCRIPTION = "Show the whole GPU estate at once: both gates of every node, operands, sharing, versions, what is wrong."
 EXAMPLES = """examples:
@@ -38,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
 
     try:
         waivers = waivers_today(options)
-        seen = survey(_facts(options), waivers)
+        seen = survey(read_everything(options), waivers)
     except FactsError as error:
         return complain(str(error), error.code)
     except InputError as error:
@@ -52,20 +48,3 @@ def run(options: argparse.Namespace) -> int:
     else:
         sys.stdout.write(as_json(seen) if options.output == "json" else as_text(seen))
     return int(seen.diagnosis.exit_code)
-
-
-def _facts(options: argparse.Namespace) -> "Snapshot":
-    from lockgate.collect.errors import InputError
-    from lockgate.collect.offline import from_path
-    from lockgate.collect.wide import from_cluster_wide
-    from lockgate.diagnosis.target import CLUSTER
-    from lockgate.kube.errors import ApiError, Unreachable
-
-    try:
-        if options.source is not None:
-            return from_path(options.source, sys.stdin.buffer)
-        return from_cluster_wide(access_of(options), CLUSTER, "")
-    except InputError as error:
-        raise FactsError(str(error), 2) from None
-    except (ApiError, Unreachable) as error:
-        raise FactsError(str(error), 1) from None

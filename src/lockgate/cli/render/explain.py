@@ -3,18 +3,20 @@
 import re
 import textwrap
 from collections.abc import Sequence
+from typing import Any
 
-import msgspec
-
+from lockgate.cli.here import here
 from lockgate.cli.pages import Page
+from lockgate.cli.render.survey import parts_text
+from lockgate.cli.surveying import Survey
 from lockgate.model import names
 
 _KINDS = {"topic": "topic", "finding": "finding of why", "lint": "finding of lint", "xid": "what the driver reports"}
 
 
-def as_text(pages: Sequence[Page], most: int) -> str:
-    """Pages one below the other; beyond the first few only their names."""
-    shown = "\n".join(_page(page) for page in pages[:most])
+def as_text(pages: Sequence[Page], most: int, seen: Survey | None = None) -> str:
+    """Pages one below the other, each with where the cluster shows it; beyond the first few only their names."""
+    shown = "\n".join(_page(page) + (_here(page, seen) if seen else "") for page in pages[:most])
     if len(pages) <= most:
         return shown
     rest = "".join(f"  {p.id:<34} {p.title}\n" for p in pages[most:])
@@ -30,22 +32,36 @@ def listing(pages: Sequence[Page]) -> str:
     return "\n".join(parts)
 
 
-def as_json(pages: Sequence[Page]) -> str:
-    """A list with a version, as every report."""
-    document = {"apiVersion": names.API_VERSION, "kind": "ExplanationList", "items": pages}
-    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
+def as_document(pages: Sequence[Page], seen: Survey | None = None) -> dict[str, Any]:
+    """A list with a version, as every report; `here` says what of it a cluster shows, null where none was looked at."""
+    found = None if seen is None else here(pages, seen)
+    return {"apiVersion": names.API_VERSION, "kind": "ExplanationList", "items": pages, "here": found}
+
+
+def as_markdown(pages: Sequence[Page]) -> str:
+    """The pages as they are written: topics and rules are Markdown already."""
+    return "\n".join(f"# {page.title}\n\n`{page.id}`\n\n{page.text}\n" for page in pages)
+
+
+def _here(page: Page, seen: Survey) -> str:
+    (one,) = here([page], seen)
+    lines = [f"  {f.severity.value}  {f.id}: {f.summary}" for f in one.findings]
+    wrapped = [part for line in lines for part in textwrap.wrap(line, 100, subsequent_indent="    ")]
+    text = "\n".join(wrapped or ["  nothing of it is seen"])
+    numbers = f"\n\n{parts_text(seen, one.numbers)}" if one.numbers else "\n"
+    return f"\nIn this cluster now:\n\n{text}{numbers}"
 
 
 def _filled(part: str) -> str:
     """A paragraph of prose at 100 columns; a fix and a reason begin lines of their own, tables and code stay."""
     if part.startswith(("|", "```", "    ", "- ")) or part[:1].isdigit():
         return part
-    sentences = re.split(r"\n(?=(?:Why it matters|How to tell|Fix):)", part)
+    sentences = re.split(r"\n(?=(?:Why it matters|How to tell|What to do|Fix):)", part)
     return "\n".join(textwrap.fill(" ".join(s.split()), 100, break_on_hyphens=False) for s in sentences)
 
 
 def _page(page: Page) -> str:
     facts = [page.id, _KINDS[page.kind], page.severity, ", ".join(page.codes)]
-    said = "\n".join(line for line in page.text.splitlines() if not line.startswith("Asked as:")).strip()
-    body = "\n\n".join(_filled(part) for part in said.split("\n\n"))
-    return f"{page.title}\n  {'  '.join(fact for fact in facts if fact)}\n\n{body}\n"
+    body = "\n\n".join(_filled(part) for part in page.text.split("\n\n"))
+    title = textwrap.fill(page.title, 100, break_on_hyphens=False)
+    return f"{title}\n  {'  '.join(fact for fact in facts if fact)}\n\n{body}\n"

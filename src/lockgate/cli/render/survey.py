@@ -1,7 +1,8 @@
 """The survey as text of 100 columns, and as JSON."""
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
 
 import msgspec
 
@@ -23,8 +24,13 @@ def as_json(seen: Survey) -> str:
 
 def as_text(seen: Survey) -> str:
     """Nodes, operands, policy, what is wrong, what is not known."""
-    parts = (_gate_one, _gate_two, _versions, _operands, _policies, _wrong, _waived, _unknown)
+    parts = (*PARTS.values(), _wrong, _waived, _unknown)
     return "\n".join("\n".join(lines) + "\n" for part in parts if (lines := list(part(seen))))
+
+
+def parts_text(seen: Survey, names_: Iterable[str]) -> str:
+    """Some parts of it, by their names in PARTS."""
+    return "\n".join("\n".join(PARTS[name](seen)) + "\n" for name in names_)
 
 
 def _shown(seen: Survey) -> list[NodeLine]:
@@ -133,6 +139,15 @@ def _unknown(seen: Survey) -> Iterator[str]:
         yield "NOT KNOWN"
     for text in seen.unknown:
         yield from _wrap(text)
+
+
+PARTS: Final[dict[str, Callable[[Survey], Iterator[str]]]] = {
+    "gate-one": _gate_one,
+    "gate-two": _gate_two,
+    "versions": _versions,
+    "operands": _operands,
+    "policy": _policies,
+}
 
 
 def _names(every: list[str], most: int = 6) -> str:
