@@ -1,4 +1,4 @@
-"""One change of the node's containerd: simulate, write, restart, verify what was loaded, else put back what was there.
+"""One change of the node's runtime: simulate, write, restart, verify what was loaded, else put back what was there.
 
 The journal makes it safe to be killed anywhere: it is written before the first file and removed after the last check,
 and whoever starts next finishes the change or takes it back.
@@ -18,7 +18,8 @@ from typing import Final
 import msgspec
 
 from lockgate import __version__
-from lockgate.agents.toolkit.loaded import differences
+from lockgate.agents.toolkit.engines import Engine, Look, Place, Planned
+from lockgate.agents.toolkit.engines.containerd import CONTAINERD
 from lockgate.apply.files import Checkpoint, onward, remove_leftovers
 from lockgate.apply.journal import (
     EditedError,
@@ -30,9 +31,8 @@ from lockgate.apply.journal import (
     write_journal,
 )
 from lockgate.apply.service import RestartError, Service, is_down, restart
-from lockgate.containerd import Effective, File, Files, Plan, Refusal, Release, Wanted, plan_dropin, plan_removal
-from lockgate.host.containerd_files import read_files
-from lockgate.host.cri import Loaded, UnreachableError, ask_loaded, ask_version
+from lockgate.containerd import File, Files, Refusal, Wanted
+from lockgate.host.cri import UnreachableError
 from lockgate.host.rooted import Root
 
 _log = logging.getLogger("lockgate.toolkit")
@@ -47,7 +47,7 @@ _PAUSE: Final = 0.3  # seconds between questions to a containerd that starts
 
 
 class Node(msgspec.Struct, frozen=True, kw_only=True):
-    """A node's containerd: its files by their path on the host, where each is reached from here, how it restarts."""
+    """A node's runtime: its files by their path on the host, where each is reached from here, how it restarts."""
 
     host: Path
     config: str
@@ -59,6 +59,12 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     wanted: Wanted
     fixed: str = ""  # why the top-level file cannot be edited, where others write it
     settles_within: float = 30.0  # seconds after a restart until the CRI plugin answers
+    engine: Engine = CONTAINERD
+
+    @property
+    def place(self) -> Place:
+        """Where its files are."""
+        return Place(host=self.host, config=self.config, drop_in=self.drop_in)
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -75,73 +81,55 @@ class _FailedError(Exception):
 async def configure(node: Node, *, checkpoint: Checkpoint = onward) -> Outcome:
     """Make the handlers loaded; nothing is written and nothing restarts where they are.
 
-    Safe to run again, and after a run that was killed. Raises UnreachableError when containerd does not answer and no
+    Safe to run again, and after a run that was killed. Raises UnreachableError when the runtime does not answer and no
     change of ours can be the reason.
     """
-    release = await _release(node, checkpoint)
-    files = read_node_files(node, release)
-    plan = plan_dropin(files, node.config, release, node.wanted, node.drop_in)
+    seen = await _look(node, checkpoint)
+    plan = seen.plan(node.wanted)
     if isinstance(plan, Refusal):
-        return await _refuse(node, release, plan, checkpoint)
+        return await _refuse(node, seen, plan, checkpoint)
     for note in plan.notes:
         _log.warning("%s", note)
     journal = read_journal(node.journal)
-    if not plan.files and not differences(await ask_loaded(node.service.socket), plan.expected, node.wanted):
+    if not plan.files and not await plan.wrong(node.service.socket):
         write_journal(node.journal, Journal(), checkpoint=checkpoint)
-        return Outcome(CONFIGURED)
-    if not journal.open and journal.failed == fingerprint(node, files, release):
+        return Outcome(CONFIGURED, await plan.later(node.service.socket))
+    if not journal.open and journal.failed == fingerprint(node, seen):
         return Outcome(ROLLED_BACK, journal.message)
     if node.fixed and node.config in plan.files:
         return Outcome(REFUSED, node.fixed)
     if linked := _leads_away(node):
         return Outcome(REFUSED, linked)
-    return await _change(node, release, _changes(node, files, plan, journal), plan.expected, checkpoint)
+    return await _change(node, seen, _changes(node, seen.files, plan, journal), plan, checkpoint)
 
 
 async def remove(node: Node, *, checkpoint: Checkpoint = onward) -> Outcome:
     """Take our drop-in and our line in the top-level file away again, and restart when either was there."""
-    release = await _release(node, checkpoint)
-    files = read_node_files(node, release)
-    plan = plan_removal(files, node.config, release, node.drop_in)
+    seen = await _look(node, checkpoint)
+    plan = seen.removal()
     if isinstance(plan, Refusal):
         return Outcome(REFUSED, plan.message)
     journal = read_journal(node.journal)
     if not plan.files and not journal.open:
         write_journal(node.journal, Journal(), checkpoint=checkpoint)
         return Outcome(REMOVED)
-    wanted = Wanted(handlers=tuple(plan.expected.handlers), enable_cdi=False)
-    leaving = msgspec.structs.replace(node, wanted=wanted)
-    outcome = await _change(leaving, release, _changes(node, files, plan, journal), plan.expected, checkpoint)
+    outcome = await _change(node, seen, _changes(node, seen.files, plan, journal), plan, checkpoint)
     return Outcome(REMOVED) if outcome.phase == CONFIGURED else outcome
 
 
-def fingerprint(node: Node, files: Files, release: Release) -> str:
+def fingerprint(node: Node, seen: Look) -> str:
     """What must differ before a change that failed is tried again. Our own drop-in does not count."""
-    seen = hashlib.sha256(f"{__version__} {release} {node.wanted}".encode())
-    for path, content in sorted(files.entries.items(), key=str):
+    digest = hashlib.sha256(f"{__version__} {seen.release} {node.wanted}".encode())
+    for path, content in sorted(seen.files.entries.items(), key=str):
         if path != node.drop_in:
-            seen.update(f"\0{path}\0{content!r}".encode())
-    return seen.hexdigest()
+            digest.update(f"\0{path}\0{content!r}".encode())
+    return digest.hexdigest()
 
 
-def read_node_files(node: Node, release: Release) -> Files:
-    """Every file of the node's configuration, loaded or not."""
-    return read_files(node.host, node.config, release, [node.drop_in.rpartition("/")[0]])
+async def _look(node: Node, checkpoint: Checkpoint) -> Look:
+    """The node, after an interrupted change has been looked after.
 
-
-async def running_release(socket: Path) -> Release:
-    """The release of the containerd that runs. Raises UnreachableError."""
-    version = await ask_version(socket)
-    try:
-        return Release.parse(version.release)
-    except ValueError as error:
-        raise UnreachableError(f"{socket}: {error}") from error
-
-
-async def _release(node: Node, checkpoint: Checkpoint) -> Release:
-    """The running release, after an interrupted change has been looked after.
-
-    One that was being taken back is taken back. One after which containerd does not answer is the reason for that.
+    One that was being taken back is taken back. One after which the runtime does not answer is the reason for that.
     """
     journal = read_journal(node.journal)
     if journal.open and not journal.failed:
@@ -153,7 +141,7 @@ async def _release(node: Node, checkpoint: Checkpoint) -> Release:
             write_journal(node.journal, journal, checkpoint=checkpoint)
     if journal.open and journal.failed:
         await _finish_taking_back(node, journal, checkpoint)
-    return await running_release(node.service.socket)
+    return await node.engine.look(node.place, node.service.socket)
 
 
 async def _finish_taking_back(node: Node, journal: Journal, checkpoint: Checkpoint) -> None:
@@ -166,24 +154,23 @@ async def _finish_taking_back(node: Node, journal: Journal, checkpoint: Checkpoi
     await _settled(node, checkpoint, UnreachableError)
     mark = journal.failed
     if mark == _UNKNOWN:
-        release = await running_release(node.service.socket)
-        mark = fingerprint(node, read_node_files(node, release), release)
+        mark = fingerprint(node, await node.engine.look(node.place, node.service.socket))
     if 0 < journal.stalls < _STALLS:
         mark = ""  # it did not come back without our change either, so that was not the reason
     write_journal(node.journal, Journal((), mark, journal.message, journal.stalls), checkpoint=checkpoint)
 
 
-async def _settled(node: Node, checkpoint: Checkpoint, failure: type[Exception] = _FailedError) -> Loaded:
-    """What containerd has loaded, once it answers. Raises `failure` when it does not."""
+async def _settled(node: Node, checkpoint: Checkpoint, failure: type[Exception] = _FailedError) -> None:
+    """Wait until the runtime answers. Raises `failure` when it does not."""
     problem = ""
     for _ in range(max(1, int(node.settles_within / _PAUSE))):
         checkpoint("waiting for it to answer")
         try:
-            return await ask_loaded(node.service.socket)
+            return await node.engine.answers(node.service.socket)
         except UnreachableError as error:
             problem = str(error)
             await asyncio.sleep(_PAUSE)
-    raise failure(f"containerd does not answer: {problem}")
+    raise failure(f"{node.engine.name} does not answer: {problem}")
 
 
 def _leads_away(node: Node) -> str:
@@ -196,7 +183,7 @@ def _leads_away(node: Node) -> str:
     return ""
 
 
-def _changes(node: Node, files: Files, plan: Plan, journal: Journal) -> tuple[FileChange, ...]:
+def _changes(node: Node, files: Files, plan: Planned, journal: Journal) -> tuple[FileChange, ...]:
     """The files to change, what they hold now, and what they should.
 
     What was there before an interrupted change stays what to go back to, unless someone edited the file since, or it is
@@ -209,7 +196,7 @@ def _changes(node: Node, files: Files, plan: Plan, journal: Journal) -> tuple[Fi
     return tuple(reversed(changes) if leaving else changes)
 
 
-def _file_change(files: Files, path: str, plan: Plan, interrupted: FileChange | None) -> FileChange:
+def _file_change(files: Files, path: str, plan: Planned, interrupted: FileChange | None) -> FileChange:
     now = _bytes(files.read(path))
     planned = plan.files.get(path, now)
     after = planned.encode() if isinstance(planned, str) else planned
@@ -224,7 +211,7 @@ def _bytes(content: File | None) -> bytes | None:
 
 
 async def _change(
-    node: Node, release: Release, changes: tuple[FileChange, ...], expected: Effective, checkpoint: Checkpoint
+    node: Node, seen: Look, changes: tuple[FileChange, ...], plan: Planned, checkpoint: Checkpoint
 ) -> Outcome:
     stalls = read_journal(node.journal).stalls
     try:
@@ -237,16 +224,19 @@ async def _change(
         restarted = True
         if await restart(node.service, checkpoint=checkpoint) is None:
             write_journal(node.journal, Journal(), checkpoint=checkpoint)
-            return Outcome(CONFIGURED, "written; restart mode is none, so containerd loads it when someone restarts it")
-        loaded = await _settled(node, checkpoint)
-        if (now := await running_release(node.service.socket)) != release:
-            raise _FailedError(f"containerd was {release} and came back as {now}")
-        if wrong := differences(loaded, expected, node.wanted):
+            return Outcome(
+                CONFIGURED, f"written; restart mode is none: {node.engine.name} loads it when it is restarted"
+            )
+        await _settled(node, checkpoint)
+        if (now := await node.engine.running(node.service.socket)) != seen.release:
+            raise _FailedError(f"{node.engine.name} was {seen.release} and came back as {now}")
+        if wrong := await plan.wrong(node.service.socket):
             raise _FailedError("; ".join(wrong))
+        later = await plan.later(node.service.socket)
     except (OSError, EditedError, RestartError, UnreachableError, _FailedError) as error:
-        return await _take_back(node, release, Journal(changes, "", str(error), stalls), restarted, checkpoint)
+        return await _take_back(node, seen, Journal(changes, "", str(error), stalls), restarted, checkpoint)
     write_journal(node.journal, Journal(), checkpoint=checkpoint)
-    return Outcome(CONFIGURED)
+    return Outcome(CONFIGURED, later)
 
 
 def _begin(node: Node, changes: tuple[FileChange, ...], checkpoint: Checkpoint) -> None:
@@ -258,7 +248,7 @@ def _begin(node: Node, changes: tuple[FileChange, ...], checkpoint: Checkpoint) 
     apply_changes(changes, node.here, checkpoint=checkpoint)
 
 
-async def _take_back(node: Node, release: Release, change: Journal, restarted: bool, checkpoint: Checkpoint) -> Outcome:
+async def _take_back(node: Node, seen: Look, change: Journal, restarted: bool, checkpoint: Checkpoint) -> Outcome:
     """Put back what was there and, where the change was loaded, load that again and remember that this did not work.
 
     `change` is the change and, as its message, why it is taken back.
@@ -272,7 +262,7 @@ async def _take_back(node: Node, release: Release, change: Journal, restarted: b
         if not restarted:
             write_journal(node.journal, Journal(), checkpoint=checkpoint)
             return Outcome(ROLLED_BACK, f"{message}; it is tried again")
-        mark = fingerprint(node, read_node_files(node, release), release)
+        mark = fingerprint(node, seen.again())
         # Open until the former configuration is loaded: the next start goes on from here.
         failed = Journal(change.open, mark, message, change.stalls)
         write_journal(node.journal, failed, checkpoint=checkpoint)
@@ -297,11 +287,11 @@ async def _load_former(node: Node, failed: Journal, checkpoint: Checkpoint) -> N
         raise
 
 
-async def _refuse(node: Node, release: Release, refusal: Refusal, checkpoint: Checkpoint) -> Outcome:
+async def _refuse(node: Node, seen: Look, refusal: Refusal, checkpoint: Checkpoint) -> Outcome:
     """Nothing sensible can be written. An interrupted change of ours is taken back first."""
     journal = read_journal(node.journal)
     if journal.open:
         change = msgspec.structs.replace(journal, message=refusal.message)
-        outcome = await _take_back(node, release, change, True, checkpoint)
+        outcome = await _take_back(node, seen, change, True, checkpoint)
         return Outcome(REFUSED if outcome.phase == ROLLED_BACK else outcome.phase, outcome.message)
     return Outcome(REFUSED, refusal.message)

@@ -9,7 +9,8 @@ from typing import Final
 
 import msgspec
 
-from lockgate.agents.toolkit.change import CONFIGURED, UNREACHABLE, Node, Outcome, read_node_files, running_release
+from lockgate.agents.toolkit.change import CONFIGURED, UNREACHABLE, Node, Outcome
+from lockgate.agents.toolkit.engines.containerd import read_node_files, running_release
 from lockgate.agents.toolkit.loaded import differences, handlers_of
 from lockgate.cdi.registry import DEFAULT_DIRECTORIES, Registry
 from lockgate.containerd import ConfigError, Effective, Files, Plan, lost_handlers, plan_dropin, resolve
@@ -55,7 +56,7 @@ async def runtime_state(node: Node, outcome: Outcome, started: str = "") -> Runt
         return RuntimeState(
             name="containerd", socket=node.socket, config_path=node.config, phase=UNREACHABLE, message=text
         )
-    files = read_node_files(node, release)
+    files = read_node_files(node.place, release)
     effective = resolve(files, node.config, release)
     drift = _drift(node, files, effective, loaded) if outcome.phase == CONFIGURED else Drift()
     return RuntimeState(
