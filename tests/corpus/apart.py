@@ -10,8 +10,10 @@ from typing import Any
 
 from tests.corpus.written import Case
 from tests.rules.operator_estate import NAMESPACE, with_operator
+from tests.rules.world import PODS
 
 _POOL = "corpus.lockgate.dev/case"
+_NO_NODE = ("discovery/", "autoscaling/")
 _SHARED_NAMESPACES = (NAMESPACE, "kube-system", "nvidia-device-plugin")
 
 
@@ -48,7 +50,15 @@ def _renamed(value: Any, nodes: re.Pattern[str]) -> Any:
 
 
 def _whole(facts: dict[str, Any]) -> dict[str, Any]:
-    return with_operator(facts) if "operator" in facts else dict(facts)
+    """Everything spelt out that has a place: an operator's objects, and the node of pods that have one by default."""
+    whole = with_operator(facts) if "operator" in facts else dict(facts)
+    pods = {name: _placed(dict(pod or {})) for name, pod in whole.get("pods", {}).items()}
+    return {**whole, **({"pods": pods} if pods else {})}
+
+
+def _placed(pod: dict[str, Any]) -> dict[str, Any]:
+    node = PODS[pod.get("like", "pending")]["spec"].get("nodeName")
+    return _merged({"spec": {"nodeName": node}}, pod) if node else pod
 
 
 def _fenced(facts: dict[str, Any], pool: str) -> dict[str, Any]:
@@ -76,9 +86,14 @@ def _merged(value: Any, more: Any) -> Any:
 
 
 def _is_local(case: Case) -> bool:
-    """Whether it is asked of a pod or workload, with all sections known, and there are nodes to tell it from."""
+    """Whether it is asked of a pod or workload, with all sections known, and there are nodes to tell it from.
+
+    That no node has a GPU, or none is free, cannot be said where another case brings one; what is said of a DaemonSet
+    is said of both.
+    """
     known = bool(case.facts.get("nodes")) and "missing" not in case.facts
-    return known and all("/" in ask and "node/" not in ask for ask in case.asks)
+    of_all = case.name.startswith(_NO_NODE) or any(e["about"].startswith("ds/") for e in case.facts.get("said", ()))
+    return known and not of_all and all("/" in ask and "node/" not in ask for ask in case.asks)
 
 
 _OF_ALL = {"daemon_sets", "runtime_classes", "cluster_policies", "device_classes", "storage_classes", "namespaces"}

@@ -36,7 +36,8 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
 
 def load_figures() -> dict[str, Figures]:
     """The committed figures."""
-    return msgspec.convert(yaml.safe_load(FIGURES.read_text()), dict[str, Figures])
+    committed = yaml.safe_load(FIGURES.read_text()) if FIGURES.exists() else {}
+    return msgspec.convert(committed, dict[str, Figures])
 
 
 def save(measured: dict[str, Figures]) -> None:

@@ -86,7 +86,7 @@ def _allowing_less(case: Case, ask: str, rules: Rules) -> Expect:
     whole = Question(name=case.name, snapshot=snapshot(case.facts), ask=ask, expect=case.expect).answer(rules)
     way = [f.id for f in whole.findings if f.follows]
     causes = tuple("|".join((cause, *way)) for cause in case.expect.causes)
-    return msgspec.structs.replace(case.expect, causes=causes, or_unknown=bool(causes))
+    return msgspec.structs.replace(case.expect, causes=causes, or_unknown=True)
 
 
 def _apart(_rules: Rules, share: int) -> Iterator[Question]:

@@ -40,11 +40,19 @@ def judge(diagnosis: Diagnosis, expect: Expect) -> Score:
         return Score(not worse, not worse, worse)
     true = (*expect.causes, *expect.also)
     wrong = tuple(f.id for f in roots if _blocks(f, expect) and not any(matches(f, cause) for cause in true))
-    if expect.or_unknown and not wrong and diagnosis.verdict in (Verdict.UNKNOWN, Verdict.WAITING):
+    if expect.or_unknown and not wrong and _says_unknown(diagnosis, expect):
         return Score(True, True, ())
     leading = expect.causes if expect.any_order else expect.causes[:1]
     first = bool(roots) and any(matches(roots[0], cause) for cause in leading)
-    return Score(first, all(any(matches(f, cause) for f in roots[:3]) for cause in expect.causes), wrong)
+    shown = [any(matches(f, cause) for f in roots[:3]) for cause in expect.causes]
+    return Score(first, any(shown) if expect.or_unknown else all(shown), wrong)
+
+
+def _says_unknown(diagnosis: Diagnosis, expect: Expect) -> bool:
+    """Whether the answer, or the rule of the cause, says that something could not be checked."""
+    open_rules = {n.id for n in diagnosis.not_checked}
+    asked = {one for cause in expect.causes for one in cause.split("|")}
+    return diagnosis.verdict in (Verdict.UNKNOWN, Verdict.WAITING) or bool(open_rules & asked)
 
 
 def matches(finding: Finding, cause: str) -> bool:

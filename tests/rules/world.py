@@ -43,7 +43,7 @@ _NODE: dict[str, Any] = {
     },
 }
 _MAIN: dict[str, Any] = {"name": "main", "image": "app:1", "resources": {"limits": _ONE, "requests": _ONE}}
-_PODS: dict[str, dict[str, Any]] = {
+PODS: dict[str, dict[str, Any]] = {
     "pending": {"spec": {"containers": [_MAIN]}, "status": {"phase": "Pending"}},
     "running": {
         "spec": {"containers": [_MAIN]},
@@ -181,7 +181,7 @@ def _numbered(value: Any, number: int) -> Any:
 def _object(section: str, name: str, own: dict[str, Any]) -> dict[str, Any]:
     own = dict(own or {})
     like = own.pop("like", "pending")
-    ordinary = _PODS[like] if section == "pods" else _ORDINARY.get(section, {})
+    ordinary = PODS[like] if section == "pods" else _ORDINARY.get(section, {})
     namespace, _, short = name.rpartition("/")
     return _merged(_merged(ordinary, {"metadata": {"name": short, "namespace": namespace}}), own)
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import msgspec
+
 from lockgate.diagnosis.scope import Scope
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.subject import Subject
@@ -32,6 +34,7 @@ def conclude(found: Scope, findings: Sequence[Finding], not_checked: Sequence[No
     worst = max((f.severity.rank for f in findings), default=-1)
     if worst >= Severity.ERROR.rank:
         first = next(f for f in findings if f.severity.rank >= Severity.ERROR.rank)
+        first = _as_cause_of(first, findings)
         return _kind(first), _sentence(target, first)
     if worst == Severity.WARNING.rank:
         first = next(f for f in findings if f.severity is Severity.WARNING)
@@ -45,6 +48,12 @@ def _remarks(findings: Sequence[Finding]) -> str:
     """What is no fault and yet worth to know, in a few words."""
     titles = dict.fromkeys(f.title for f in findings if not f.follows)
     return f" To know: {'; '.join(titles)}." if titles else ""
+
+
+def _as_cause_of(first: Finding, findings: Sequence[Finding]) -> Finding:
+    """A cause that could strike anything is a GPU fault where GPUs are what it took away: the plugin's own image."""
+    struck = any(f.gpu for f in findings if f.follows == first.id)
+    return msgspec.structs.replace(first, gpu=True) if struck else first
 
 
 def _kind(finding: Finding) -> Verdict:

@@ -31,7 +31,7 @@ _TEXT = re.compile(
     severity=Severity.BLOCKER,
     stages=(Stage.CREATING, Stage.FAILED),
     asks_gpu=None,
-    mutes=(*BROKEN_NODE, "pod/no-gpu-asked"),
+    mutes=(*BROKEN_NODE, "pod/no-gpu-asked", "gpu-use/not-injected"),
 )
 def driver_library_missing(pod: Pod, words: Words, operands: Operands) -> Failed | None:
     said = words.find(_TEXT)

@@ -31,11 +31,10 @@ def plugin_not_installed(
     plugin: Plugin,
     cluster_policies: ClusterPolicies | Missing,
     resource_slices: ResourceSlices | Missing,
-    stage: Stage,
 ) -> Failed | None:
     rows = gate_one.nearest_with(Obstacle.NO_RESOURCE, Obstacle.GONE)
-    if stage is Stage.NODE:  # a node whose GPUs are offered to claims needs no plugin
-        rows = tuple(row for row in rows if not offered_on(resource_slices, row.node))
+    # A node whose GPUs are offered to claims needs no plugin.
+    rows = tuple(row for row in rows if not offered_on(resource_slices, row.node))
     if plugin.daemon_sets or not rows or any(row.others for row in rows):
         return None
     policies = () if isinstance(cluster_policies, Missing) else cluster_policies
