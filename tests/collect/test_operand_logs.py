@@ -88,10 +88,17 @@ def test_a_container_that_has_just_begun_anew_is_asked_for_its_last_run_too() ->
     assert [r.previous for r in wanted_runs([pod], (), most=9)] == [False, True]
 
 
-def test_a_plugin_that_is_ready_is_read_where_the_node_offers_no_gpu() -> None:
+def test_a_plugin_that_is_ready_is_read_where_the_node_offers_fewer_gpus_than_it_has() -> None:
     pod = _pod("nvidia-device-plugin-daemonset", "a", {"running": {}}, ready=True)
-    full = _node("a", {"nvidia.com/gpu": "2"})
-    assert [len(wanted_runs([pod], (node,), most=9)) for node in (full, _node("a", {}))] == [0, 1]
+    offers = [{"nvidia.com/gpu": "2"}, {"nvidia.com/gpu": "1"}, {}]
+    assert [len(wanted_runs([pod], (_node("a", offer),), most=9)) for offer in offers] == [0, 1, 1]
+
+
+def test_the_operator_itself_is_read_although_it_is_ready() -> None:
+    labelled = {"name": "gpu-operator-7f", "namespace": "gpu-operator", "labels": {"app": "gpu-operator"}}
+    ready = {"conditions": [{"type": "Ready", "status": "True"}], "containerStatuses": [{"name": "gpu-operator"}]}
+    pod = msgspec.convert({"metadata": labelled, "status": ready}, Pod)
+    assert [r.container for r in wanted_runs([pod], (), most=9)] == ["gpu-operator"]
 
 
 def test_a_completed_init_container_and_a_pod_that_goes_are_left_alone() -> None:
@@ -125,4 +132,5 @@ def _pod(name: str, node: str, state: dict[str, Any] | None = None, *, restarts:
 
 
 def _node(name: str, allocatable: dict[str, str]) -> Node:
-    return msgspec.convert({"metadata": {"name": name}, "status": {"allocatable": allocatable}}, Node)
+    status = {"capacity": {"nvidia.com/gpu": "2"}, "allocatable": allocatable}
+    return msgspec.convert({"metadata": {"name": name}, "status": status}, Node)

@@ -15,7 +15,7 @@ from lockgate import __version__
 from lockgate.collect.bundle_file import BundleFile
 from lockgate.collect.live import Access, connect, kinded
 from lockgate.collect.neighbours import NEIGHBOURS, read_neighbour
-from lockgate.collect.operand_logs import is_operand
+from lockgate.collect.operand_logs import is_operand, is_operator
 from lockgate.collect.reader import Reader, is_unknown
 from lockgate.collect.redaction import Redactor
 from lockgate.kube import resources as kinds
@@ -148,7 +148,7 @@ class Gathering:
 
 
 def _is_telling(pod: Pod) -> bool:
-    if is_operand(pod):
+    if is_operand(pod) or is_operator(pod):
         return True
     asks = any(names.is_gpu_resource(r) for c in pod.spec.containers for r in c.resources.limits)
     return asks and not is_ready(pod)

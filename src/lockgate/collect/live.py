@@ -15,14 +15,14 @@ from lockgate.collect.custom_owner import parse_owner
 from lockgate.collect.errors import InputError
 from lockgate.collect.neighbours import beside
 from lockgate.collect.once import run_once
-from lockgate.collect.operand_logs import offers_gpus, read_runs, wanted_runs
+from lockgate.collect.operand_logs import offers_its_gpus, read_runs, wanted_runs
 from lockgate.collect.reader import Reader
 from lockgate.kube import resources as kinds
 from lockgate.kube.api import Api
 from lockgate.kube.discovery import Kinds, discover
 from lockgate.kube.errors import Forbidden, NotFound
 from lockgate.model.facts import Missing, Pods, Snapshot
-from lockgate.model.objects import Pod, Resource, Workload
+from lockgate.model.objects import ContainerStatus, Pod, Resource, Workload
 
 T = TypeVar("T", bound=Resource)
 _NUMBER = r"(\d+(?:\.\d+)?)"
@@ -228,7 +228,7 @@ class _Look:
         """
         if any(isinstance(found[name], Missing) for name in ("logs", "nodes", "pods")):
             return found["logs"]
-        nodes = [node for node in found["nodes"] if placed or not offers_gpus(node)]
+        nodes = [node for node in found["nodes"] if placed or not offers_its_gpus(node)]
         near = {node.name for node in nodes}
         here = (pod for pod in found["pods"] if pod.spec.node_name in near)
         told = await read_runs(self._read, wanted_runs(here, nodes, _MOST_RUNS))
@@ -246,12 +246,15 @@ class _Look:
 
     async def _logs(self, pods: Sequence[Pod]) -> Any:
         """The tail of the logs of one pod's containers that run or have run."""
-        started = [
-            (p, s.name) for p in pods[:1] for s in p.status.container_statuses if s.state.running or s.state.terminated
-        ]
+        started = [(p, s.name) for p in pods[:1] for s in p.status.container_statuses if _has_run(s)]
         answers = [await self._read.log(pod, container) for pod, container in started]
         missing = next((a for a in answers if isinstance(a, Missing)), None)
         return missing or tuple(answers)
+
+
+def _has_run(status: ContainerStatus) -> bool:
+    """Of one that waits to be restarted the kubelet gives the last run's log."""
+    return any((status.state.running, status.state.terminated, status.last_state.terminated))
 
 
 def kinded(found: Any, kind: str) -> Any:

@@ -1,7 +1,7 @@
 """The logs of operands that are not well: which containers to ask for, the first broken stage of a node first, bounded.
 
-An operand's pod may be ready and fail at its work: a device plugin on a node that offers no GPU, a MIG manager whose
-node says `failed`. Their logs are asked for as well.
+An operand's pod may be ready and fail at its work: a device plugin on a node that offers fewer GPUs than it has, a MIG
+manager whose node says `failed`, the operator that cannot follow its policy. Their logs are asked for as well.
 """
 
 import asyncio
@@ -36,10 +36,15 @@ def is_operand(pod: Pod) -> bool:
     return named and any(o.kind in _MAKERS for o in pod.metadata.owner_references)
 
 
+def is_operator(pod: Pod) -> bool:
+    """Whether a pod is the operator itself, which is ready also when it cannot follow its policy."""
+    return pod.metadata.labels.get("app") == "gpu-operator"
+
+
 def wanted_runs(pods: Iterable[Pod], nodes: Iterable[Node], most: int) -> list[Run]:
     """The runs of operands that are not well; of many nodes the first broken stage of each comes first."""
     known = {node.name: node for node in nodes}
-    sick = [p for p in pods if is_operand(p) and _is_sick(p, known.get(p.spec.node_name))]
+    sick = [p for p in pods if is_operator(p) or (is_operand(p) and _is_sick(p, known.get(p.spec.node_name)))]
     ranked = sorted(sick, key=lambda p: (_stage(p), p.spec.node_name, p.name))
     turns: dict[str, int] = {}
     order = []
@@ -59,9 +64,11 @@ async def read_runs(read: Reader, runs: Sequence[Run]) -> Any:
     return missing if missing and not told else told
 
 
-def offers_gpus(node: Node) -> bool:
-    """Whether pods can be given GPUs of a node."""
-    return any(names.is_gpu_resource(name) and count != "0" for name, count in node.status.allocatable.items())
+def offers_its_gpus(node: Node) -> bool:
+    """Whether a node offers GPUs, and as many as it has: else its plugin's log says why not."""
+    capacity, offered = node.status.capacity, node.status.allocatable
+    own = [name for name in capacity if names.is_gpu_resource(name) and capacity[name] != "0"]
+    return bool(own) and all(offered.get(name) == capacity[name] for name in own)
 
 
 def _is_sick(pod: Pod, node: Node | None) -> bool:
@@ -72,7 +79,7 @@ def _is_sick(pod: Pod, node: Node | None) -> bool:
 
 def _fails_ready(pod: Pod, node: Node) -> bool:
     if "device-plugin" in pod.name:
-        return not offers_gpus(node)
+        return not offers_its_gpus(node)
     return "mig-manager" in pod.name and node.metadata.labels.get(names.MIG_CONFIG_STATE) == "failed"
 
 

@@ -5,21 +5,21 @@ Of finished pods only the failed ones are read: what the kubelet refused stays b
 
 import asyncio
 import datetime as dt
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from typing import Any, Final
 
 from lockgate.collect.live import Access, connect, kinded
 from lockgate.collect.neighbours import NEIGHBOURS, read_neighbours
 from lockgate.collect.once import run_once
+from lockgate.collect.operand_logs import read_runs, wanted_runs
 from lockgate.collect.reader import Reader
 from lockgate.kube import resources as kinds
-from lockgate.model.facts import Log, Missing, Snapshot
-from lockgate.model.objects import Pod
+from lockgate.model.facts import Missing, Snapshot
 
 _ALIVE: Final = "status.phase!=Succeeded,status.phase!=Failed"
 _FAILED: Final = "status.phase=Failed"
 _WARNINGS: Final = "type=Warning"
-_MOST_LOGS: Final = 8
+_MOST_LOGS: Final = 60  # runs of containers
 
 
 def from_cluster_wide(access: Access, kind: str, name: str) -> Snapshot:
@@ -39,7 +39,7 @@ async def _read(access: Access, kind: str, name: str) -> Snapshot:
         found = dict(zip(sections, answers, strict=True))
         if kind == "Node" and not found["nodes"]:
             found["nodes"] = await read.list(kinds.NODES)  # so that near names can be told
-        found["logs"] = await _sick_logs(read, found["pods"])
+        found["logs"] = await _sick_logs(read, found)
     return Snapshot(taken_at=dt.datetime.now(dt.UTC).replace(microsecond=0), **found)
 
 
@@ -85,6 +85,7 @@ def _everywhere(read: Reader, *, workloads: bool) -> dict[str, Awaitable[Any]]:
         "pods": read.list(kinds.PODS, field_selector=_ALIVE),
         "namespace_pods": read.list(kinds.PODS, field_selector=_FAILED),
         **_shared(read),
+        "nvidia_drivers": read.list(kinds.NVIDIADRIVERS),
         **(_workloads(read) if workloads else {}),
         **(read_neighbours(read, NEIGHBOURS) if workloads else {}),
     }
@@ -121,28 +122,13 @@ async def _kinded(read: Reader, resource: kinds.Resource[Any], namespace: str | 
     return found if isinstance(found, Missing) else tuple(kinded(each, resource.kind) for each in found)
 
 
-# --- the logs of operands that are not ready
+# --- the logs of operands that are not well
 
 
-async def _sick_logs(read: Reader, pods: Any) -> Any:
-    sick = [] if isinstance(pods, Missing) else [p for p in pods if _is_operand(p) and not _is_ready(p)]
-    runs = [(p, s.name) for p in sick[:_MOST_LOGS] for s in _started(p)]
-    answers = await asyncio.gather(*(read.log(pod, container) for pod, container in runs))
-    missing = next((a for a in answers if isinstance(a, Missing)), None)
-    told = tuple(a for a in answers if isinstance(a, Log))
-    return missing if missing and not told else told
+async def _sick_logs(read: Reader, found: Mapping[str, Any]) -> Any:
+    pods = {(p.namespace, p.name): p for name in ("pods", "namespace_pods") for p in _listed(found[name])}
+    return await read_runs(read, wanted_runs(pods.values(), _listed(found["nodes"]), _MOST_LOGS))
 
 
-def _is_operand(pod: Pod) -> bool:
-    """By name, since a log more or less decides nothing."""
-    named = pod.name.startswith(("nvidia-", "gpu-feature-discovery", "lockgate-"))
-    return named and any(o.kind == "DaemonSet" for o in pod.metadata.owner_references)
-
-
-def _is_ready(pod: Pod) -> bool:
-    return any(c.type == "Ready" and c.status == "True" for c in pod.status.conditions)
-
-
-def _started(pod: Pod) -> list[Any]:
-    statuses = (*pod.status.init_container_statuses, *pod.status.container_statuses)
-    return [s for s in statuses if s.state.running or s.state.terminated or s.restart_count]
+def _listed(section: Any) -> tuple[Any, ...]:
+    return () if isinstance(section, Missing) else section
