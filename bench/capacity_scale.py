@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from lockgate.capacity.ask import asking
+from lockgate.capacity.copies import place_copies
 from lockgate.capacity.fit import fit
 from lockgate.capacity.overview import overview, scene_of
 from lockgate.capacity.table import By
@@ -71,8 +72,10 @@ def main() -> int:
     scene, put = _timed("scene", lambda: scene_of(snapshot))
     _, many = _timed("fit 2000 x 8", lambda: fit(asking("d", gpus=8), scene, 2000))
     _, few = _timed("fit 10 x 1", lambda: fit(asking("d", gpus=1), scene, 10))
+    free = place_copies(asking("d", gpus=8), scene, NODES).count
+    _, moved = _timed("fit + moves", lambda: fit(asking("d", gpus=8), scene, free + 8))
     print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MB, generated input included")
-    return 1 if max(counted, put + many, put + few) > BUDGET else 0
+    return 1 if max(counted, put + many, put + few, put + moved) > BUDGET else 0
 
 
 def _decoded(nodes: bytes, listed: bytes) -> Snapshot:

@@ -28,10 +28,17 @@ def waiting(pods: Iterable[Pod]) -> tuple[Waiting, ...]:
 
 def gpu_requests(pod: Pod) -> dict[str, int]:
     """The GPU resources that a pod asks for."""
-    containers = (*pod.spec.init_containers, *pod.spec.containers)
-    if not any(names.is_gpu_resource(name) for c in containers for name in c.resources.requests):
+    if not _asks_gpus(pod):
         return {}
     return {name: count for name, count in pod_requests(pod).items() if names.is_gpu_resource(name)}
+
+
+def _asks_gpus(pod: Pod) -> bool:
+    for container in (*pod.spec.containers, *pod.spec.init_containers):
+        for name in container.resources.requests:  # loops: every pod of a cluster comes by here
+            if names.is_gpu_resource(name):
+                return True
+    return False
 
 
 def _waits(pod: Pod) -> bool:

@@ -3,6 +3,7 @@
 Source: NVIDIA gpu-operator 26.7 line, k8s-device-plugin 0.20, node-feature-discovery 0.19.
 """
 
+from functools import lru_cache
 from typing import Final
 
 # Resources
@@ -82,6 +83,7 @@ OPERATOR_NAMESPACE: Final = "gpu-operator"
 IMAGE: Final = "docker.io/lockgate/lockgate"  # Lockgate's own, without its version
 
 
+@lru_cache(maxsize=4096)  # asked for every container of a cluster, about the same few names
 def is_gpu_resource(name: str) -> bool:
     """Whether a resource name is a GPU of some kind: whole, shared, renamed or a MIG device.
 

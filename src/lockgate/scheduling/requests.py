@@ -58,6 +58,7 @@ def accounted_requests(pod: Pod) -> Amounts:
     return _rounded(_plus_overhead(total, pod.spec))
 
 
+@lru_cache(maxsize=4096)
 def is_counted(name: str) -> bool:
     """Whether the scheduler counts a resource: cpu, memory, ephemeral-storage, huge pages, any name with a domain."""
     return name in _ALWAYS_COUNTED or name.startswith(_PREFIXES) or ("/" in name and not name.startswith("requests."))
@@ -197,10 +198,19 @@ def _resized(pod: Pod) -> bool:
     spec, status = pod.spec, pod.status
     if status.allocated_resources is not None or status.resources is not None or resize_infeasible(pod):
         return True
-    statuses = (*status.container_statuses, *status.init_container_statuses)
-    told = [s for s in statuses if s.allocated_resources is not None or s.resources is not None]
-    wanted = {c.name: c.resources.requests for c in (*spec.containers, *spec.init_containers)} if told else {}
-    return any(_says_otherwise(each, wanted.get(each.name, {})) for each in told)
+    for each in (*status.container_statuses, *status.init_container_statuses):
+        told = each.allocated_resources is not None or each.resources is not None
+        if told and _says_otherwise(each, _wanted(spec, each.name)):
+            return True
+    return False
+
+
+def _wanted(spec: PodSpec, name: str) -> Mapping[str, Quantity]:
+    """The requests of one container by its spec."""
+    for container in (*spec.containers, *spec.init_containers):
+        if container.name == name:
+            return container.resources.requests
+    return {}
 
 
 def _says_otherwise(status: ContainerStatus, wanted: Mapping[str, Quantity]) -> bool:
