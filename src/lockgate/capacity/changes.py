@@ -158,7 +158,8 @@ def _evicting(moves: tuple[Move, ...]) -> str:
 def _together(light: tuple[_Candidate, ...], pod: Pod, scene: Scene, wanted: int) -> Iterator[Change]:
     """Where no change is enough alone: changes of several nodes, those that bring most first, and then moves."""
     of_nodes = [each for each in light if each.touched is not None and len(each.touched) == 1]
-    if any(each.change.copies >= wanted for each in light) or notices_itself(pod):
+    enough = any(each.change.copies >= wanted for each in light if each.change.kind is not ChangeKind.ASK_LESS)
+    if enough or notices_itself(pod):
         return
     taken: dict[str, Change] = {}
     for each in sorted(of_nodes, key=lambda each: _weight(each.change)):
