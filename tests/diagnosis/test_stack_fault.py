@@ -12,6 +12,9 @@ CRASHING = {
     "conditions": [{"type": "Ready", "status": "False"}],
     "containerStatuses": [{"name": "nvidia-driver-ctr", "state": {"waiting": {"reason": "CrashLoopBackOff"}}}],
 }
+CRASHED = CRASHING | {
+    "containerStatuses": [{"name": "nvidia-driver-ctr", "restartCount": 3, "state": {"terminated": {"exitCode": 1}}}]
+}
 NO_GPU = {"status": {"capacity": {"nvidia.com/gpu": None}, "allocatable": {"nvidia.com/gpu": None}}}
 NO_HEADERS = "Could not resolve Linux kernel version"
 NO_KEY = "could not insert 'nvidia': Key was rejected by service"
@@ -53,6 +56,14 @@ def test_logs_that_were_not_read_leave_their_questions_open() -> None:
     found = cluster({"gpu-a": NO_HEADERS}, missing=["logs"])
     open_ = {n.id for n in found.not_checked if "may not be read" in n.reason}
     assert {"driver/kernel-packages", "driver/compiler", "operands/inotify"} <= open_
+
+
+def test_logs_of_some_nodes_alone_leave_the_question_open_for_the_others() -> None:
+    read = {"gpu-operator/nvidia-driver-daemonset-gpu-a/nvidia-driver-ctr": NO_HEADERS}
+    pods = {f"gpu-operator/nvidia-driver-daemonset-{node}": {"status": CRASHED} for node in ("gpu-a", "gpu-b")}
+    found = cluster({"gpu-a": NO_HEADERS, "gpu-b": NO_HEADERS}, logs=read, pods=pods)
+    open_ = [n.how for n in found.not_checked if n.id == "driver/kernel-packages"]
+    assert open_ == ["kubectl gpu why node/NAME"]
 
 
 def test_nothing_is_left_open_where_all_operands_are_well() -> None:

@@ -108,7 +108,7 @@ def _placed(ground: Ground, failed: Failed) -> Ground:
 
 def applies(rule: Rule, subject: Subject) -> bool:
     """Whether a rule speaks about a subject: its stage, and whether it asks for a GPU."""
-    return subject.stage in rule.stages and rule.asks_gpu in (None, subject.asks_gpu)
+    return subject.stage in rule.stages and (rule.asks_gpu is None or rule.asks_gpu == subject.asks_gpu)
 
 
 def outcome(rule: Rule, facts: Facts) -> Outcome:

@@ -12,6 +12,7 @@ The docstring of the rule's module is its page: the title first, then what it is
 import inspect
 import sys
 from collections.abc import Callable
+from functools import cache
 from typing import Any, get_args, get_type_hints
 
 import msgspec
@@ -119,6 +120,7 @@ def rule(
     return declare
 
 
+@cache
 def needs_of(function: Callable[..., Any]) -> tuple[Need, ...]:
     """The facts that a function's parameters name."""
     hints = get_type_hints(function)

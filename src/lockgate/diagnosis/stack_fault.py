@@ -40,8 +40,7 @@ def blame(
     """
     hits = [(on, told) for on in ailing.nodes if (told := find(on))]
     if not hits:
-        unread = ailing.unread if any(on.sick for on in ailing.nodes) else None
-        return Skipped(unread.reason, unread.how) if unread else None
+        return Skipped(ailing.unread.reason, ailing.unread.how) if ailing.unread else None
     (on, told), names = hits[0], [on.name for on, _ in hits]
     return Failed(
         about=f"node/{on.name}" if len(hits) == 1 else "nodes",

@@ -5,6 +5,8 @@ stands on is asked as a node of its own (`diagnosis.beneath`).
 """
 
 from collections.abc import Iterable
+from itertools import islice
+from typing import Final
 
 import msgspec
 
@@ -12,6 +14,13 @@ from lockgate.diagnosis.views.operands import Operands
 from lockgate.diagnosis.views.stack import NodeStack, Stacks
 from lockgate.model.facts import Logs, Missing
 from lockgate.model.objects import DaemonSet, Node, Pod
+
+# An operand's nodes are usually sick in the same way; this many of them are looked at.
+_MOST: Final = 20
+
+
+# A collector reads only so many logs, and a person copies only some.
+_PARTLY: Final = Missing("the logs of some nodes' operands were not read", "kubectl gpu why node/NAME")
 
 
 class Ailing(msgspec.Struct, frozen=True):
@@ -37,4 +46,13 @@ def ailing(
     else:
         named = (pod.spec.node_name,) if isinstance(pod, Pod) and operands.name_of(pod) else ()
     found = (stacks.on(name) for name in dict.fromkeys(named) if name)
-    return Ailing(tuple(each for each in found if each.is_ailing), logs if isinstance(logs, Missing) else None)
+    sick = tuple(islice((each for each in found if each.is_ailing), _MOST))
+    return Ailing(sick, _unread(sick, logs))
+
+
+def _unread(nodes: tuple[NodeStack, ...], logs: Logs | Missing) -> Missing | None:
+    if not any(on.sick for on in nodes):
+        return None
+    if isinstance(logs, Missing):
+        return logs
+    return _PARTLY if logs and any(on.is_unread for on in nodes) else None

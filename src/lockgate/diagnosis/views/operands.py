@@ -25,6 +25,9 @@ class Operands:
         self.daemon_sets, self.pods = daemon_sets, pods
         self._names = {(p.pod.namespace, p.pod.name): p.operand for p in pods}
         self._on: dict[str, list[OperandPod]] = defaultdict(list)
+        self._of: dict[tuple[str, str], list[Pod]] = defaultdict(list)
+        for each in pods:
+            self._of[each.pod.namespace, _owner(each.pod)].append(each.pod)
         for each in sorted(pods, key=lambda p: (_ORDER.get(p.operand, len(_ORDER)), p.pod.name)):
             self._on[each.pod.spec.node_name].append(each)
 
@@ -38,7 +41,12 @@ class Operands:
 
     def of(self, daemon_set: DaemonSet) -> tuple[Pod, ...]:
         """The pods of one operand's DaemonSet."""
-        return tuple(p.pod for p in self.pods if _owns(daemon_set, p.pod))
+        return tuple(self._of.get((daemon_set.namespace, daemon_set.name), ()))
+
+    def maker_of(self, pod: Pod) -> DaemonSet | None:
+        """The operand's DaemonSet that made a pod."""
+        owner = _owner(pod)
+        return next((ds for ds in self.daemon_sets if (ds.namespace, ds.name) == (pod.namespace, owner)), None)
 
 
 def operands(pods: Pods | Missing, namespace_pods: Pods | Missing, daemon_sets: DaemonSets | Missing) -> Operands:
@@ -59,10 +67,10 @@ def operands(pods: Pods | Missing, namespace_pods: Pods | Missing, daemon_sets: 
 
 def _operand(pod: Pod, by_name: dict[tuple[str, str], str]) -> str:
     """By its DaemonSet, else by its label; a pod that no DaemonSet owns is none but for the validator's own."""
-    owner = next((o.name for o in pod.metadata.owner_references if o.kind == "DaemonSet"), "")
+    owner = _owner(pod)
     return by_name.get((pod.namespace, owner), "") or (short_name(pod) if owner else validation(pod))
 
 
-def _owns(daemon_set: DaemonSet, pod: Pod) -> bool:
-    owners = [o.name for o in pod.metadata.owner_references if o.kind == "DaemonSet"]
-    return pod.namespace == daemon_set.namespace and daemon_set.name in owners
+def _owner(pod: Pod) -> str:
+    """The DaemonSet that made a pod, "" where none did."""
+    return next((o.name for o in pod.metadata.owner_references if o.kind == "DaemonSet"), "")

@@ -27,6 +27,7 @@ from lockgate.model.objects import ContainerStatus, Event, Node, Pod
 from lockgate.scheduling.requests import amounts
 
 _Place = tuple[str, str]  # namespace, name
+_Question = tuple[tuple[re.Pattern[str], ...], tuple[str, ...]]
 _MODULES: Final = ("/proc/modules", "proc/modules")
 
 
@@ -61,6 +62,7 @@ class NodeStack:
 
     def __init__(self, name: str, node: Node | None, pods: tuple[OperandPod, ...], known: _Known) -> None:
         self.name, self.node, self.pods, self._known = name, node, pods, known
+        self._told: dict[_Question, Told | None] = {}  # each pod of the node asks the same again
 
     @cached_property
     def advertises(self) -> bool:
@@ -85,6 +87,12 @@ class NodeStack:
         return self._lacks_gpus or bool(self.sick)
 
     @cached_property
+    def is_unread(self) -> bool:
+        """Whether containers of sick pods have run, and no log of these pods is known."""
+        places = [(each.pod.namespace, each.pod.name) for each in self.sick if any(map(_has_run, statuses(each.pod)))]
+        return bool(places) and not any(place in self._known.logs for place in places)
+
+    @cached_property
     def modules(self) -> dict[str, Module]:
         """The kernel's modules by name; empty where they are not known."""
         folder = self._known.folders.get(self.name)
@@ -105,10 +113,10 @@ class NodeStack:
 
     def said(self, *patterns: re.Pattern[str], of: Collection[str] = ()) -> Told | None:
         """The first text of a sick pod (of some operands alone), or published by the agents, that a pattern fits."""
-        for each in self.sick:
-            if (not of or each.operand in of) and (found := each.words.find(*patterns)):
-                return Told(found.match, found.evidence, each.pod)
-        return None if of else self._published(patterns)
+        question = (patterns, tuple(of))
+        if question not in self._told:
+            self._told[question] = self._search(patterns, of)
+        return self._told[question]
 
     def kernel(self, *patterns: re.Pattern[str]) -> Told | None:
         """The newest line of the kernel's log that a pattern fits, while the way to a GPU is closed."""
@@ -132,6 +140,12 @@ class NodeStack:
         labels = node.metadata.labels
         for_machines = labels.get(names.WORKLOAD_CONFIG, "container") != "container"
         return not for_machines and labels.get(names.DEPLOY_OPERANDS) != "false"
+
+    def _search(self, patterns: tuple[re.Pattern[str], ...], of: Collection[str]) -> Told | None:
+        for each in self.sick:
+            if (not of or each.operand in of) and (found := each.words.find(*patterns)):
+                return Told(found.match, found.evidence, each.pod)
+        return None if of else self._published(patterns)
 
     def _unwell(self, each: OperandPod) -> tuple[str, ...] | None:
         """The containers that are not well, None for a pod that is; a pod may be ready and fail at its work."""
@@ -207,6 +221,10 @@ def stacks(
 def _is_well(status: ContainerStatus) -> bool:
     ended = status.state.terminated
     return status.ready or (ended is not None and ended.exit_code == 0)
+
+
+def _has_run(status: ContainerStatus) -> bool:
+    return bool(status.state.running or status.state.terminated or status.restart_count)
 
 
 def _is_previous(log: Log) -> bool:

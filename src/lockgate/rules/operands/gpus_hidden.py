@@ -39,7 +39,7 @@ def gpus_hidden(ailing: Ailing, operands: Operands) -> Outcome:
 
 def _find(on: NodeStack, operands: Operands) -> Told | None:
     for sick in on.sick:
-        owner = next((ds for ds in operands.daemon_sets if sick.pod in operands.of(ds)), None)
+        owner = operands.maker_of(sick.pod)
         found = _hidden(sick.pod, owner) if owner else None
         if found is not None:
             return found
