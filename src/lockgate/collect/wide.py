@@ -19,7 +19,7 @@ from lockgate.model.facts import Missing, Snapshot
 _ALIVE: Final = "status.phase!=Succeeded,status.phase!=Failed"
 _FAILED: Final = "status.phase=Failed"
 _WARNINGS: Final = "type=Warning"
-_MOST_LOGS: Final = 60  # runs of containers
+_MOST_LOGS: Final = 200  # runs of containers
 
 
 def from_cluster_wide(access: Access, kind: str, name: str) -> Snapshot:
