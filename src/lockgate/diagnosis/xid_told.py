@@ -12,17 +12,18 @@ import msgspec
 
 from lockgate.diagnosis.views.node_words import NodeWords
 from lockgate.model.finding import Evidence
-from lockgate.model.node_state import Device
+from lockgate.model.node_state import DevicesState
 from lockgate.model.objects import Node
 from lockgate.xid.codes import Code, code_of
 from lockgate.xid.kernel_log import KernelLog
-from lockgate.xid.policies import WATCHERS
+from lockgate.xid.policies import APPLICATION_XIDS, WATCHERS
 
 # k8s-device-plugin, internal/rm/health.go.
 _MARKED: Final = re.compile(
     r"XidCriticalError: Xid=(?P<code>\d+) on Device=(?P<uuid>\S+?)[;,] marking device as unhealthy"
 )
-# Lockgate's plugin, in its log and in GPUNodeState.
+# Lockgate's plugin, in its log, and in GPUNodeState.
+_OURS: Final = re.compile(r"\bXID (?P<code>\d+) on (?:(?P<uuid>GPU-\S+)|a GPU that does not tell)")
 _REASON: Final = re.compile(r"\bXID (?P<code>\d+)")
 _MOST: Final = 3  # pieces of evidence of one XID
 _LONGEST: Final = 500
@@ -74,9 +75,15 @@ def from_kernel(node: str, logs: Iterable[tuple[str, KernelLog]]) -> Iterator[No
 
 
 def from_plugin(node: str, words: NodeWords) -> Iterator[NodeXid]:
-    """XIDs for which NVIDIA's plugin took a device out."""
+    """XIDs that Lockgate's plugin saw, and those for which NVIDIA's took a device out."""
     for log in words.operand_logs(node):
         for line in log.text.splitlines():
+            if match := _OURS.search(line):
+                yield NodeXid(
+                    code=code_of(int(match["code"])),
+                    uuid=match["uuid"] or "",
+                    evidence=(Evidence(object=f"log of {log.pod}/{log.container}", verbatim=line.strip()[:_LONGEST]),),
+                )
             if match := _MARKED.search(line):
                 yield NodeXid(
                     code=code_of(int(match["code"])),
@@ -87,9 +94,17 @@ def from_plugin(node: str, words: NodeWords) -> Iterator[NodeXid]:
                 )
 
 
-def from_state(node: str, devices: Iterable[Device]) -> Iterator[NodeXid]:
-    """XIDs for which Lockgate's plugin took a device out."""
-    for device in devices:
+def from_state(node: str, state: DevicesState | None) -> Iterator[NodeXid]:
+    """The last XIDs that Lockgate's plugin saw, and those for which it took a device out."""
+    for number, seen in enumerate(state.xids if state else ()):
+        told = f"XID {seen.code} on {seen.uuid or 'a GPU that is not told'}"
+        yield NodeXid(
+            code=code_of(seen.code),
+            uuid=seen.uuid,
+            evidence=(Evidence(object=f"gpunodestate/{node}", field=f"status.devices.xids[{number}]", value=told),),
+            acted=("Lockgate's device plugin ignores it",) if seen.code in APPLICATION_XIDS else (),
+        )
+    for device in state.devices if state else ():
         if match := _REASON.search(device.reason):
             field = f"status.devices[{device.uuid}].reason"
             yield NodeXid(

@@ -88,11 +88,19 @@ class Device(Object, frozen=True):
     reason: str = ""
 
 
+class SeenXid(Object, frozen=True):
+    """An XID that the driver reported; `uuid` is empty where it did not say of which GPU."""
+
+    code: int = 0
+    uuid: str = ""
+
+
 class DevicesState(Object, frozen=True):
     """Gate 1 at its source (device plugin): what was handed to the kubelet, and how it reaches containers.
 
     `strategies` are envvar, volume-mounts, cdi-annotations, cdi-cri; `cdi_kind` is the kind of the CDI names that
-    Allocate answers with (`<kind>=<uuid>`), "" where it answers with none.
+    Allocate answers with (`<kind>=<uuid>`), "" where it answers with none. `xids` are the last ones, newest last, each
+    code of each GPU once: a storm of them writes no more than the first.
     """
 
     devices: tuple[Device, ...] = ()
@@ -102,6 +110,7 @@ class DevicesState(Object, frozen=True):
     strategies: tuple[str, ...] = ()
     cdi_kind: str = ""
     message: str = ""
+    xids: tuple[SeenXid, ...] = ()
 
 
 class DriverState(Object, frozen=True):

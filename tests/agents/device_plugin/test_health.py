@@ -3,16 +3,11 @@
 import pytest
 
 from lockgate.agents.device_plugin.devices import PluginDevice, enumerate_devices
-from lockgate.agents.device_plugin.health import (
-    APPLICATION_XIDS,
-    NEEDS_RESET,
-    Health,
-    Policy,
-    after_probe,
-    after_xid,
-    parse_policy,
-)
+from lockgate.agents.device_plugin.health import Health, Policy, after_probe, after_xid, parse_policy
+from lockgate.agents.device_plugin.state import with_xid
 from lockgate.gpu.values import Snapshot, XidEvent
+from lockgate.model.node_state import SeenXid
+from lockgate.xid.policies import APPLICATION_XIDS, NEEDS_RESET
 from tests.agents.device_plugin.gpus import gpu, mig, snapshot
 
 POLICY = Policy(quiet=60, good_probes=3)
@@ -161,3 +156,13 @@ def test_with_all_checks_disabled_a_lost_gpu_stays_advertised() -> None:
 def test_with_xids_disabled_a_lost_gpu_is_still_noticed() -> None:
     policy, _ = parse_policy("xids", "")
     assert set(after_probe({}, snapshot(gpu(0), lost=(1,)), DEVICES, policy, 1)) == {"GPU-1"}
+
+
+def test_the_last_xids_are_known_each_once() -> None:
+    seen: tuple[SeenXid, ...] = ()
+    for code in (13, 13, 79, 13):
+        seen = with_xid(seen, XidEvent("GPU-a", code))
+    assert seen == (SeenXid(code=13, uuid="GPU-a"), SeenXid(code=79, uuid="GPU-a"))
+    for code in range(100, 120):
+        seen = with_xid(seen, XidEvent("", code))
+    assert [x.code for x in seen] == list(range(112, 120))

@@ -297,6 +297,8 @@ def test_the_nodes_state_says_what_was_advertised_and_what_ails_it() -> None:
             assert state()["devices"][0]["memoryMib"] == 40960
             assert state()["strategies"] == ["cdi-cri"]
             assert state()["cdiKind"] == "k8s.device-plugin.nvidia.com/gpu"
+            await stage.kubelet.until(lambda: stage.machine.control.xid(0, 13) > 0)  # of an application
+            await stage.kubelet.until(lambda: state().get("xids") == [{"code": 13, "uuid": stage.machine.uuids[0]}])
             stage.machine.control.lose(1)
             await stage.kubelet.until(lambda: state()["devices"][1].get("reason", "").startswith("GPU is lost"))
             assert state()["devices"][1]["healthy"] is False

@@ -12,6 +12,8 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from lockgate.agents.device_plugin.cdi_file import CDIFileError, write_cdi_file
 from lockgate.agents.device_plugin.devices import Enumeration, PluginDevice, enumerate_devices, still_expected
 from lockgate.agents.device_plugin.eyes import Eyes
@@ -19,12 +21,12 @@ from lockgate.agents.device_plugin.health import Health, after_probe, after_xid
 from lockgate.agents.device_plugin.offer import Offer
 from lockgate.agents.device_plugin.preference import score_pairs
 from lockgate.agents.device_plugin.settings import Settings
-from lockgate.agents.device_plugin.state import describe, health_changes
+from lockgate.agents.device_plugin.state import describe, health_changes, with_xid
 from lockgate.cdi.build import Place
 from lockgate.gpu.caps import read_mig_minors
 from lockgate.gpu.values import Event, EventsLost, Snapshot
 from lockgate.host.device_nodes import find_nodes
-from lockgate.model.node_state import DevicesState
+from lockgate.model.node_state import DevicesState, SeenXid
 
 _EAGER: Final = 5  # looks in the time of one, while something is wrong; and looks at sockets
 _log = logging.getLogger("lockgate.device_plugin")
@@ -66,6 +68,7 @@ class Agent:
         self._health: Health = {}
         self._failure = ""  # why the driver does not answer
         self._blocked = ""  # why no device at all may be handed out
+        self._xids: tuple[SeenXid, ...] = ()
         self._state = DevicesState()
         self._said: dict[str, str] = {}
         self._wake = asyncio.Event()
@@ -150,6 +153,7 @@ class Agent:
             _log.debug("waiting for events failed: %s", event.why.said)
         else:
             _log.warning("XID %d on %s", event.code, event.uuid or "a GPU that does not tell its UUID")
+            self._xids = with_xid(self._xids, event)
             self._health = after_xid(self._health, event, self._devices, self.settings.policy, self._clock())
             self._offer.advertise(self._unhealthy())
             self._tell()
@@ -181,6 +185,7 @@ class Agent:
         message = "; ".join(line for line in lines if line)
         sharing = self.settings.sharing
         state = describe(self._devices, sharing, self._health, self._blocked, message, self._offer.registered)
+        state = msgspec.structs.replace(state, xids=self._xids)
         if state == self._state:
             return
         for line in health_changes(self._state, state):

@@ -8,8 +8,11 @@ from lockgate.agents.device_plugin.devices import PluginDevice, slots
 from lockgate.agents.device_plugin.health import Health
 from lockgate.agents.device_plugin.settings import Settings
 from lockgate.agents.sharing import Sharing
+from lockgate.gpu.values import XidEvent
 from lockgate.model.names import CDI_PLUGIN
-from lockgate.model.node_state import Device, DevicesState
+from lockgate.model.node_state import Device, DevicesState, SeenXid
+
+_MOST_XIDS = 8
 
 
 def describe(
@@ -59,3 +62,9 @@ def health_changes(before: DevicesState, now: DevicesState) -> list[str]:
         for device in now.devices
         if device.reason != (known[device.uuid].reason if device.uuid in known else "")
     ]
+
+
+def with_xid(seen: tuple[SeenXid, ...], event: XidEvent) -> tuple[SeenXid, ...]:
+    """The last XIDs, with one more; one that is there already stays where it is, so that a storm changes nothing."""
+    new = SeenXid(code=event.code, uuid=event.uuid)
+    return seen if new in seen else (*seen, new)[-_MOST_XIDS:]

@@ -62,11 +62,11 @@ def xids(
     for name in {*known_nodes, *states, *files}:
         logs = [(source, parse_kernel_log(text)) for source, text in node_words.kernel(name)]
         switches[name] = tuple(s for _, log in logs for s in log.sxids)
-        state, node = states.get(name), known_nodes.get(name)
+        node = known_nodes.get(name)
         told = [
             *from_kernel(name, logs),
             *from_plugin(name, node_words),
-            *from_state(name, state.devices if state else ()),
+            *from_state(name, states.get(name)),
             *from_conditions(node),
         ]
         if told:
