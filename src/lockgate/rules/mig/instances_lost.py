@@ -21,7 +21,13 @@ from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 _TEXT = re.compile(r"device (?P<index>\S+) has no MIG devices configured")
 
 
-@rule(codes=("I13",), severity=Severity.BLOCKER, stages=STAGES, asks_gpu=None, mutes=AFTER_PLUGIN)
+@rule(
+    codes=("I13",),
+    severity=Severity.BLOCKER,
+    stages=STAGES,
+    asks_gpu=None,
+    mutes=("devices/mig-layout-invalid", *AFTER_PLUGIN),
+)
 def instances_lost(ailing: Ailing) -> Outcome:
     return blame(
         ailing,
