@@ -36,6 +36,7 @@ CLOUD_ACCELERATORS: Final = (
     "cloud.google.com/gke-accelerator",
     "k8s.amazonaws.com/accelerator",
     "karpenter.k8s.aws/instance-gpu-manufacturer",
+    "karpenter.k8s.gcp/instance-gpu-name",
     "kubernetes.azure.com/accelerator",
     "accelerator",
 )

@@ -23,8 +23,13 @@ from lockgate.model.facts import Nodes
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Labels, Node
 
-# Counts that whoever made the node has put on it: Karpenter on AWS, GKE, and feature discovery at its last look.
-_COUNTS = ("karpenter.k8s.aws/instance-gpu-count", "cloud.google.com/gke-accelerator-count", names.GPU_COUNT)
+# Counts that whoever made the node has put on it: Karpenter, GKE, and feature discovery at its last look.
+_COUNTS = (
+    "karpenter.k8s.aws/instance-gpu-count",
+    "karpenter.k8s.gcp/instance-gpu-count",
+    "cloud.google.com/gke-accelerator-count",
+    names.GPU_COUNT,
+)
 _PARTITIONED = ("cloud.google.com/gke-gpu-partition-size", "cloud.google.com/gke-max-shared-clients-per-gpu")
 # `lspci`: a 3D controller (0302) or VGA controller (0300) of NVIDIA, in words or as `lspci -nn` has it.
 _PCI = re.compile(r"^\S+ (?:3D|VGA compatible) controller(?: \[030[02]\])?: NVIDIA|^\S+ 030[02]: 10de:", re.MULTILINE)

@@ -18,17 +18,18 @@ from lockgate.diagnosis.seen import gate_rows, listed
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.node_words import NodeWords
+from lockgate.diagnosis.views.words import Words
 from lockgate.model import names
 from lockgate.model.facts import Nodes
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
-from lockgate.model.objects import Node
+from lockgate.model.objects import Node, Pod
 
-# k8s-device-plugin internal/rm/device_map.go, internal/lm/mig-strategy.go (feature discovery), and a panic of 0.6.
+# k8s-device-plugin internal/rm/device_map.go, internal/lm/mig-strategy.go (feature discovery); panics of before 0.13.
 _TEXT = re.compile(
     r"invalid MIG configuration: .+|all devices on the node must be configured with the same migEnabled value"
     r"|Invalid configuration detected for mig-strategy=single: .+"
-    r"|panic: At least one device with migEnabled=true was not configured correctly.*"
-    r"|panic: More than one MIG device type present on node"  # before 0.8 (gpu-operator#460)
+    r"|panic: (?:At least one device with migEnabled=true was not configured correctly"
+    r"|More than one MIG device type present on node).*"
 )
 _INVALID = "-MIG-INVALID"
 
@@ -36,31 +37,44 @@ _INVALID = "-MIG-INVALID"
 @rule(
     codes=("C14",),
     severity=Severity.BLOCKER,
-    stages=(Stage.SCHEDULING, Stage.NODE),
+    stages=(Stage.SCHEDULING, Stage.NODE, Stage.FAILED),
+    asks_gpu=None,
     mutes=(*AFTER_PLUGIN, "scheduling/selector", "operands/plugin-not-targeted"),
 )
-def mig_layout_invalid(gate_one: GateOne, nodes: Nodes, node_words: NodeWords) -> Failed | None:
+def mig_layout_invalid(
+    pod: Pod, stage: Stage, words: Words, gate_one: GateOne, nodes: Nodes, node_words: NodeWords
+) -> Failed | None:
+    if stage is Stage.FAILED:  # the plugin itself is asked about
+        said = words.find(_TEXT)
+        return _failed([pod.spec.node_name], said.match[0], (said.evidence,)) if said else None
+    if not gate_one.asked:
+        return None
     labels = {node.name: node for node in nodes}
     without = [r for r in gate_one.rows if Obstacle.NO_RESOURCE in r.obstacles or Obstacle.GONE in r.obstacles]
     found = [(row, e) for row in without for e in _evidence(labels[row.node], node_words)[:2]]
     if not found or not any(row in gate_one.nearest for row, _ in found):
         return None
     rows = list(dict.fromkeys(row.node for row, _ in found))
-    words = next((e.verbatim for _, e in found if e.verbatim), "its GPUs are not partitioned alike")
+    words_of = next((e.verbatim for _, e in found if e.verbatim), "its GPUs are not partitioned alike")
+    arithmetic = gate_rows(gate_one, _distinct(row for row, _ in found))
+    return _failed(rows, words_of, (*(e for _, e in found), *arithmetic))
+
+
+def _failed(nodes: list[str], why: str, evidence: tuple[Evidence, ...]) -> Failed:
     return Failed(
-        about=f"node/{rows[0]}" if len(rows) == 1 else "nodes",
-        summary=f"{listed(rows)}: {words}. The plugin offers no {gate_one.resource} there.",
-        reach=len(rows),
-        evidence=(*(e for _, e in found), *gate_rows(gate_one, _distinct(row for row, _ in found))),
+        about=f"node/{nodes[0]}" if len(nodes) == 1 else "nodes",
+        summary=f"{listed(nodes)}: {why}. So its device plugin offers nothing.",
+        reach=len(nodes),
+        evidence=evidence,
         remedy=(
             Remedy(
                 "See how each GPU is partitioned, and what the node is meant to have",
-                f"kubectl get node {rows[0]} -L {names.MIG_CONFIG},{names.MIG_CONFIG_STATE},{names.GPU_PRODUCT}",
+                f"kubectl get node {nodes[0]} -L {names.MIG_CONFIG},{names.MIG_CONFIG_STATE},{names.GPU_PRODUCT}",
                 Risk.NONE,
             ),
             Remedy(
                 "Give every GPU of the node one layout (GPU pods of the node end)",
-                f"kubectl label node {rows[0]} --overwrite {names.MIG_CONFIG}=all-1g.5gb",
+                f"kubectl label node {nodes[0]} --overwrite {names.MIG_CONFIG}=all-1g.5gb",
                 Risk.HIGH,
             ),
         ),

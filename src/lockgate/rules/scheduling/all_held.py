@@ -16,7 +16,12 @@ from lockgate.model.finding import Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 
 
-@rule(codes=("C09",), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,))
+@rule(
+    codes=("C09",),
+    severity=Severity.BLOCKER,
+    stages=(Stage.SCHEDULING,),
+    mutes=("autoscaling/no-node-added", "queueing/no-device-fits"),
+)
 def all_held(pod: Pod, gate_one: GateOne) -> Failed | Passed | Skipped | None:
     if any(row.requested is None for row in gate_one.rows):
         return Skipped("what other pods hold is not known", "kubectl get pods -A -o json")

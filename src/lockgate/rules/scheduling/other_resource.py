@@ -19,7 +19,13 @@ from lockgate.scheduling.node_fit import Shortage
 _BYTES = ("memory", "ephemeral-storage", "hugepages-")
 
 
-@rule(codes=("B06",), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,), gpu=False)
+@rule(
+    codes=("B06",),
+    severity=Severity.BLOCKER,
+    stages=(Stage.SCHEDULING,),
+    gpu=False,
+    mutes=("autoscaling/no-node-added",),
+)
 def other_resource(pod: Pod, gate_one: GateOne) -> Failed | Passed | Skipped | None:
     if any(row.requested is None for row in gate_one.rows):
         return Skipped("what other pods request is not known", "kubectl get pods -A -o json")

@@ -3,7 +3,9 @@
 MIG with the mixed strategy and renamed time-slicing change the resource's name; the pod still asks for the old one.
 
 Why it matters: the GPUs are there and free, and the scheduler says `Insufficient` as for any name it does not know.
-Fix: ask for the name that the nodes advertise.
+A name that the plugin's configuration should have made (`renameByDefault`) is not there when the key stands anywhere
+but below `sharing.timeSlicing`: elsewhere it is ignored without a word.
+Fix: ask for the name that the nodes advertise, or correct the plugin's configuration.
 """
 
 from lockgate.diagnosis.gate_row import GateRow, Obstacle
@@ -29,7 +31,7 @@ def wrong_name(pod: Pod, gate_one: GateOne) -> Failed | None:
     offered = sorted({name for row in rows for name in row.others})
     return Failed(
         about="nodes" if len(rows) > 1 else f"node/{rows[0].node}",
-        codes=("C13",) if any(_name(o) == names.GPU_SHARED for o in offered) else ("C11",),
+        codes=("C13",) if names.GPU_SHARED in (gate_one.resource, *map(_name, offered)) else ("C11",),
         summary=f"It asks for {gate_one.resource}; {rows[0].node} advertises {listed(rows[0].others)}.",
         reach=len(rows),
         evidence=(
