@@ -82,7 +82,6 @@ _ROWS: Final = (
         "a program was cleared off the GPU after an earlier error",
         "IGNORE",
     ),
-    Code(46, "GPU_TIMEOUT_ERROR", Family.OTHER, "the GPU stopped working on a program in time", "RESET_GPU"),
     Code(48, "GPU_ECC_DBE", Family.MEMORY, "a double-bit error: memory was damaged and data is lost"),
     Code(54, "AUX_POWER_REMOVED", Family.BUS, "the GPU's power cable gives none", "check the power cables"),
     Code(62, "PMU_HALT_ERROR", Family.BUS, "the GPU's own controller halted"),
