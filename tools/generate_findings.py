@@ -77,7 +77,7 @@ def _page(rule: Rule) -> str:
 
 
 def _paragraphs(body: str) -> list[str]:
-    text = re.sub(r"^(Why it matters|Fix):\s*(\w)", _heading, body.strip(), flags=re.MULTILINE)
+    text = re.sub(r"^(Why it matters|How to tell|Fix):\s*(\S)", _heading, body.strip(), flags=re.MULTILINE)
     return [line for part in text.split("\n\n") if part.strip() for line in (part.strip(), "")]
 
 
