@@ -44,11 +44,10 @@ def manifest_subjects(paths: list[str], options: argparse.Namespace) -> list[Loo
 
 def _is_target(path: str) -> bool:
     """`pod/x`, and not a file of that name."""
-    from lockgate.collect.live_workload import KINDS
-    from lockgate.diagnosis.target import ALIASES
+    from lockgate.diagnosis.target import ALIASES, SECTION_OF
 
     kind, slash, name = path.partition("/")
-    words = {word for known in KINDS for word in ALIASES[known]}
+    words = {word for known in ("Pod", *SECTION_OF) for word in ALIASES[known]}
     return bool(slash and name) and "/" not in name and kind.lower() in words and not Path(path).exists()
 
 

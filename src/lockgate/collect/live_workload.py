@@ -25,7 +25,6 @@ _KINDS: Final = {
     "Job": kinds.JOBS,
     "CronJob": kinds.CRONJOBS,
 }
-KINDS: Final = tuple(_KINDS)
 
 
 class Against(msgspec.Struct, frozen=True):
@@ -42,7 +41,7 @@ def read_against(access: Access) -> Against:
 
 
 def read_workload(access: Access, kind: str, namespace: str, name: str) -> tuple[dict[str, Any], Against]:
-    """One object of KINDS with every field, and the cluster's side. Raises ApiError (NotFound, ...), Unreachable."""
+    """One object with every field, and the cluster's side. Raises ApiError (NotFound, ...), Unreachable."""
     return run_once(_workload(access, kind, namespace, name))
 
 

@@ -100,7 +100,8 @@ def _folder(path: Path, release: Release | None) -> list[NodeTree]:
     if specs:
         return [_tree(path, specs, "/etc/cdi", "")]
     raise InputError(
-        f"{path}: holds no config.toml, no etc/containerd/, no CDI specification (*.json, *.yaml) and no nodes/<node>/"
+        f"{path}: holds no config.toml, no etc/containerd/, no CDI specification or manifest (*.json, *.yaml) and no "
+        "nodes/<node>/"
     )
 
 

@@ -92,7 +92,8 @@ class PodTemplate:
     @property
     def is_operand(self) -> bool:
         """Whether it belongs beside every user of a node: such pods reach devices without asking for one."""
-        return self.document.kind == "DaemonSet"
+        owners = self.document.item.items("metadata", "ownerReferences")
+        return "DaemonSet" in (self.document.kind, *(owner.text("kind") for owner in owners))
 
     def mark(self, item: Item, note: str = "", needle: str = "") -> Mark:
         """The line of a value."""
