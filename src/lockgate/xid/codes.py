@@ -83,13 +83,13 @@ _ROWS: Final = (
         "IGNORE",
     ),
     Code(48, "GPU_ECC_DBE", Family.MEMORY, "a double-bit error: memory was damaged and data is lost"),
-    Code(54, "AUX_POWER_REMOVED", Family.BUS, "the GPU's power cable gives none", "check the power cables"),
+    Code(54, "", Family.BUS, "the GPU's power cable gives none", "check the power cables"),
     Code(62, "PMU_HALT_ERROR", Family.BUS, "the GPU's own controller halted"),
     Code(
         63, "ROW_REMAP_EVENT", Family.ROW_REMAP, "a bad row of memory was marked; the next reset replaces it", "IGNORE"
     ),
     Code(64, "ROW_REMAP_FAILURE", Family.ROW_REMAP, "a bad row of memory could not be replaced", "RESET_GPU"),
-    Code(68, "VIDEO_PROCESSOR_EXCEPTION", Family.APPLICATION, "a program's video work raised an exception"),
+    Code(68, "", Family.APPLICATION, "a program's video work raised an exception"),
     Code(69, "GR_CLASS_ERROR", Family.APPLICATION, "a program used the graphics engine wrongly"),
     Code(74, "NVLINK_ERROR", Family.LINK),
     Code(78, "VGPU_START_ERROR", Family.VGPU, "a vGPU could not start"),

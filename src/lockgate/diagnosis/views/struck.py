@@ -40,6 +40,17 @@ class Hit(msgspec.Struct, frozen=True):
     lacking: str = ""
 
     @property
+    def pod(self) -> str:
+        """A pod that has the GPU, as arguments of kubectl; what is to be put there where none is known."""
+        namespace, _, name = next(iter(self.xid.holders.pods), "NAMESPACE/POD").partition("/")
+        return f"-n {namespace} {name}"
+
+    @property
+    def smi(self) -> str:
+        """The GPU as nvidia-smi's `-i` takes it."""
+        return self.xid.uuid or (f"{self.xid.bus}.0" if self.xid.bus else "GPU")
+
+    @property
     def now(self) -> bool:
         """Whether the GPU is still out."""
         return self.xid.active or bool(self.lacking)
@@ -67,7 +78,7 @@ class Struck:
         return Failed(
             about=f"node/{first.node}",
             codes=self._codes(code, first),
-            summary=" ".join(_sentence(h) for h in hits[:2]) + (f" {len(hits) - 2} more." if len(hits) > 2 else ""),
+            summary=_summary(hits),
             severity=self._severity(hits, on_node),
             evidence=tuple(e for hit in hits[:_MOST] for e in _evidence(hit)),
             remedy=remedy(first),
@@ -124,14 +135,31 @@ def _lacking(node: Node | None) -> str:
     return "C06" if any(allocatable.get(name, 0) < capacity[name] for name in own) else ""
 
 
-def _sentence(hit: Hit) -> str:
-    xid = hit.xid
-    name = f" ({xid.code.name})" if xid.code.name else ""
-    times = f", {xid.count} times" if xid.count > 1 else ""
-    asks = f" NVIDIA's action: {xid.code.action}." if xid.code.action else ""
-    acted = f" {_upper('; '.join(xid.acted))}." if xid.acted else " Nobody is known to have acted on it."
-    by = f", by {xid.process}" if xid.process else ""
-    return f"{hit.node}: XID {xid.code.number}{name} on {xid.gpu}{by}{times}: {xid.code.meaning}.{asks}{acted}"
+def _summary(hits: tuple[Hit, ...]) -> str:
+    """A sentence for each code on each node, of the first two; how many more there are."""
+    alike: dict[tuple[str, int], list[Hit]] = {}
+    for hit in hits:
+        alike.setdefault((hit.node, hit.xid.code.number), []).append(hit)
+    told = [_sentence(node, own) for (node, _), own in alike.items()]
+    return " ".join(told[:2]) + (f" {len(told) - 2} more." if len(told) > 2 else "")
+
+
+def _sentence(node: str, hits: list[Hit]) -> str:
+    own = [hit.xid for hit in hits]
+    first, code = own[0], own[0].code
+    name = f" ({code.name})" if code.name else ""
+    count = sum(xid.count for xid in own)
+    times = f", {count} times" if count > len(own) else ""
+    by = f", by {first.process}" if first.process else ""
+    what = first.text if first.text and code.family is Family.RECOVERY else code.meaning
+    asks = f" NVIDIA's action: {code.action}." if code.action else ""
+    acted = dict.fromkeys(each for xid in own for each in xid.acted)
+    who = f" {_upper('; '.join(acted))}." if acted else " Nobody is known to have acted on it."
+    return f"{node}: XID {code.number}{name} on {listed(xid.gpu for xid in own)}{by}{times}: {what}.{asks}{who}{_now(hits)}"
+
+
+def _now(hits: Iterable[Hit]) -> str:
+    return "" if any(hit.now for hit in hits) else " The node offers all of its GPUs now."
 
 
 def _evidence(hit: Hit) -> Iterable[Evidence]:

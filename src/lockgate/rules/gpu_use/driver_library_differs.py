@@ -40,8 +40,7 @@ def driver_library_differs(pod: Pod, words: Words, node_files: NodeFolders | Mis
     library, module = words.find(_LIBRARY), _module(node, node_files)
     return Failed(
         about=f"node/{node}",
-        summary=f"On {node} the libraries are {_version(library)}, the loaded module is"
-        f" {module.value if module else 'of another version'}.",
+        summary=f"On {node} libraries and loaded module of the driver differ{_versions(library, module)}.",
         evidence=some(said.evidence, library.evidence if library else None, module),
         remedy=(
             Remedy("See both versions on the node", f"cat {_FILE}; ls /usr/lib/*/libnvidia-ml.so.*", Risk.NONE),
@@ -54,8 +53,10 @@ def driver_library_differs(pod: Pod, words: Words, node_files: NodeFolders | Mis
     )
 
 
-def _version(said: Said | None) -> str:
-    return said.match["version"] if said else "of one version"
+def _versions(library: Said | None, module: Evidence | None) -> str:
+    known = (f"libraries {library.match['version']}" if library else "", f"module {module.value}" if module else "")
+    told = ", ".join(each for each in known if each)
+    return f": {told}" if told else ""
 
 
 def _module(node: str, files: NodeFolders | Missing) -> Evidence | None:

@@ -13,7 +13,7 @@ import re
 
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.stage import Stage
-from lockgate.diagnosis.views.words import Words
+from lockgate.diagnosis.views.words import Said, Words
 from lockgate.model.facts import Missing, Nodes
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
@@ -37,10 +37,9 @@ def driver_too_old(pod: Pod, words: Words, nodes: Nodes | Missing) -> Failed | N
     what, wanted = said.match["what"], f"{said.match['what']}{said.match['how']}{said.match['wanted']}"
     has = _has(pod.spec.node_name, nodes)
     tells = f" (it supports CUDA {has[0].value})" if has and what == "cuda" else ""
-    image = next((c.image for c in pod.spec.containers if c.name == said.container), "") or "the pod's"
     return Failed(
         about=f"node/{pod.spec.node_name}",
-        summary=f"Image {image} needs {wanted}, and the driver on {pod.spec.node_name} does not give that{tells}.",
+        summary=f"{_image(pod, said)} needs {wanted}; the driver on {pod.spec.node_name} does not give that{tells}.",
         evidence=(said.evidence, *has),
         remedy=(
             Remedy(
@@ -51,6 +50,11 @@ def driver_too_old(pod: Pod, words: Words, nodes: Nodes | Missing) -> Failed | N
             Remedy("Or use an image that was built for an older CUDA version", "", Risk.LOW),
         ),
     )
+
+
+def _image(pod: Pod, said: Said) -> str:
+    own = [c.image for c in pod.spec.containers if said.container in ("", c.name)]
+    return f"Image {own[0]}" if len(own) == 1 else "An image of the pod"
 
 
 def _has(node: str, nodes: Nodes | Missing) -> tuple[Evidence, ...]:

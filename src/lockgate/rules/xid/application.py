@@ -22,8 +22,6 @@ def application(struck: Struck) -> Failed | None:
 
 def _remedy(hit: Hit) -> tuple[Remedy, ...]:
     return (
-        Remedy(
-            "Read what the program said when it ended", "kubectl logs -n NAMESPACE POD --previous --tail=50", Risk.NONE
-        ),
+        Remedy("Read what the program said when it ended", f"kubectl logs {hit.pod} --previous --tail=50", Risk.NONE),
         Remedy("Run it under NVIDIA's checker of GPU memory", "compute-sanitizer PROGRAM", Risk.LOW),
     )

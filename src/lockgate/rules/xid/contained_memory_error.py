@@ -22,10 +22,10 @@ def contained_memory_error(struck: Struck) -> Failed | None:
 
 def _remedy(hit: Hit) -> tuple[Remedy, ...]:
     return (
-        Remedy("Start the program again", "kubectl delete pod -n NAMESPACE POD", Risk.LOW),
+        Remedy("Start the program again", f"kubectl delete pod {hit.pod}", Risk.LOW),
         Remedy(
-            "Let the device plugin go on after it",
-            "kubectl set env ds/nvidia-device-plugin-daemonset -n gpu-operator DP_DISABLE_HEALTHCHECKS=94",
+            "Let the device plugin go on after it: DP_DISABLE_HEALTHCHECKS=94 in devicePlugin.env",
+            "kubectl edit clusterpolicy",
             Risk.MEDIUM,
         ),
     )

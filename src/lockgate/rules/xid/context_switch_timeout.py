@@ -28,12 +28,12 @@ def _remedy(hit: Hit) -> tuple[Remedy, ...]:
         ),
         Remedy(
             f"Then reset the GPU on {hit.node}, or reboot the node",
-            f"nvidia-smi --gpu-reset -i {hit.xid.bus or hit.xid.uuid}",
+            f"nvidia-smi --gpu-reset -i {hit.smi}",
             Risk.HIGH,
         ),
         Remedy(
-            "Let the device plugin act on it",
-            "kubectl set env ds/nvidia-device-plugin-daemonset -n gpu-operator DP_ENABLE_HEALTHCHECKS=109",
+            "Let the device plugin act on it: DP_ENABLE_HEALTHCHECKS=109 in devicePlugin.env",
+            "kubectl edit clusterpolicy",
             Risk.MEDIUM,
         ),
     )

@@ -35,7 +35,7 @@ def _remedy(hit: Hit) -> tuple[Remedy, ...]:
         ),
         Remedy(
             f"Then reset the GPU on {hit.node}, or reboot the node",
-            f"nvidia-smi --gpu-reset -i {hit.xid.bus or hit.xid.uuid}",
+            f"nvidia-smi --gpu-reset -i {hit.smi}",
             Risk.HIGH,
         ),
     )

@@ -31,7 +31,5 @@ def row_remap(struck: Struck) -> Failed | None:
 def _remedy(hit: Hit) -> tuple[Remedy, ...]:
     return (
         Remedy(f"On {hit.node}, see what is pending", "nvidia-smi -q -d ROW_REMAPPER", Risk.NONE),
-        Remedy(
-            "Reset the GPU when nothing uses it", f"nvidia-smi --gpu-reset -i {hit.xid.bus or hit.xid.uuid}", Risk.HIGH
-        ),
+        Remedy("Reset the GPU when nothing uses it", f"nvidia-smi --gpu-reset -i {hit.smi}", Risk.HIGH),
     )
