@@ -9,14 +9,12 @@ import yaml
 from lockgate import lint
 from lockgate.cli.render.lint_text import render_report
 from lockgate.cli.render.text import Paint
-from lockgate.containerd.releases import Release
 from lockgate.lint.engine import lint as judge
 from lockgate.lint.report import LintReport
 from lockgate.lint.rule import LintRule
-from lockgate.lint.subject import NodeFacts, Subject
+from tools.lint_cases import subject
 
 RULES = Path(lint.__file__).parent
-_TOP_LEVEL = "/etc/containerd/config.toml"
 _NOTE = """\
 ## Suppress it
 
@@ -58,18 +56,10 @@ def _example(rule: LintRule, cases: list[dict[str, Any]]) -> list[str]:
     """The first failing case as a terminal shows it."""
     case = next(case for case in cases if case["kind"] == "failing")
     release = str(case["releases"][0]) if "releases" in case else None
-    report = judge(_subject(case, release), (rule,))
+    report = judge(subject(case, release), (rule,))
     shown = "\n".join(line for line in render_report(LintReport(findings=report.findings), Paint(False)))
     shown = shown.rpartition("\n\n")[0]
     return ["## For example", f"{case['case']}{f' (containerd {release})' if release else ''}:", f"```\n{shown}\n```"]
-
-
-def _subject(case: dict[str, Any], release: str | None) -> Subject:
-    files = case["files"]
-    root = case.get("root", _TOP_LEVEL if _TOP_LEVEL in files else "")
-    node = NodeFacts(**case["node"]) if "node" in case else None
-    known = Release.parse(release) if release else None
-    return Subject(files, root, known, presence=case.get("node_has", {}), node=node)
 
 
 def _tested(cases: list[dict[str, Any]]) -> str:
@@ -78,4 +68,6 @@ def _tested(cases: list[dict[str, Any]]) -> str:
 
 def _releases(case: dict[str, Any]) -> str:
     silent = "" if case["kind"] == "failing" else ", silent"
+    if "manifest" in case:
+        return f" ({silent.removeprefix(', ')})" if silent else ""
     return f" ({', '.join(map(str, case['releases']))}{silent})" if "releases" in case else f" (any release{silent})"

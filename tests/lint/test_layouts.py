@@ -7,7 +7,7 @@ from lockgate.containerd import Effective, Release, resolve
 from lockgate.lint import all_rules
 from lockgate.lint.engine import lint
 from lockgate.lint.subject import Subject
-from tests.lint.world import TOP_LEVEL
+from tools.lint_cases import TOP_LEVEL
 
 RELEASES = (
     "1.6.20",

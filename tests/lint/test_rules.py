@@ -18,7 +18,7 @@ from lockgate.containerd.releases import FAMILIES
 from lockgate.lint import all_rules
 from lockgate.lint.engine import fix_all, lint
 from lockgate.lint.rule import LintRule
-from tests.lint.world import subject
+from tools.lint_cases import subject
 
 for _family in FAMILIES:  # a family's built-in configuration is a module: importing it is no I/O of a rule
     baseline(_family.baseline)

@@ -1,4 +1,4 @@
-"""containerd runs since before one of its files was written last: it has not loaded what the file says now.
+"""containerd has not loaded what was written into its files since it started.
 
 containerd reads its files only when it starts. A drop-in that was added or edited since then waits for the next
 restart, whoever causes it: an upgrade, a crash, a toolkit that sends SIGHUP.
