@@ -155,7 +155,8 @@ def _sentence(node: str, hits: list[Hit]) -> str:
     asks = f" NVIDIA's action: {code.action}." if code.action else ""
     acted = dict.fromkeys(each for xid in own for each in xid.acted)
     who = f" {_upper('; '.join(acted))}." if acted else " Nobody is known to have acted on it."
-    return f"{node}: XID {code.number}{name} on {listed(xid.gpu for xid in own)}{by}{times}: {what}.{asks}{who}{_now(hits)}"
+    where = f"{node}: XID {code.number}{name} on {listed(xid.gpu for xid in own)}{by}{times}"
+    return f"{where}: {what}.{asks}{who}{_now(hits)}"
 
 
 def _now(hits: Iterable[Hit]) -> str:
