@@ -19,7 +19,12 @@ from lockgate.model.facts import Missing, NodeFiles, NodeFolders, Nodes, NodeSta
 from lockgate.model.node_state import CDIState, GPUNodeState, RuntimeState
 from lockgate.model.objects import Node
 
-_ROOTS = ("/etc/containerd/config.toml", "/var/lib/rancher/k3s/agent/etc/containerd/config.toml")
+_STOCK = "/etc/containerd/config.toml"
+# K3s and RKE2 bring a containerd of their own, and say so in the kubelet's version.
+_OWN = {
+    "+k3s": "/var/lib/rancher/k3s/agent/etc/containerd/config.toml",
+    "+rke2": "/var/lib/rancher/rke2/agent/etc/containerd/config.toml",
+}
 _HOW = (
     "Lockgate's toolkit agent publishes it in gpunodestates; or put the node's /etc/containerd and /etc/cdi into nodes/"
 )
@@ -98,7 +103,9 @@ class NodeGate:
     def root(self) -> str:
         """The top-level configuration file among the known files, "" when it is not there."""
         published = self.runtime.config_path if self.runtime else ""
-        return next((path for path in (published, *_ROOTS) if path in self.files), "")
+        kubelet = self._node.status.node_info.kubelet_version if self._node else ""
+        own = [path for mark, path in _OWN.items() if mark in kubelet]
+        return next((path for path in (published, *own, _STOCK, *_OWN.values()) if path in self.files), "")
 
     @cached_property
     def effective(self) -> Effective | ConfigError | None:

@@ -43,6 +43,7 @@ _TITLES = {
     asks_gpu=None,
     mutes=(
         "containerd/handler-missing",
+        "containerd/runc-lost",
         "nodes/default-handler-gone",
         "containerd/sandbox-image",
         "operands/init-waits",

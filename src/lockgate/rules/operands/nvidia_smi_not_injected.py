@@ -19,7 +19,7 @@ from lockgate.diagnosis.views.stack import NodeStack, Told
 from lockgate.model.finding import Remedy, Risk, Severity
 
 # gpu-operator validator/main.go, Go's os/exec (gpu-operator#1374).
-_TEXT = re.compile(r'"nvidia-smi": executable file not found in \$PATH')
+_TEXT = re.compile(r'\\?"nvidia-smi\\?": executable file not found in \$PATH')  # logrus quotes what it quotes
 
 
 @rule(codes=("I03",), severity=Severity.BLOCKER, stages=STAGES, asks_gpu=None, mutes=BROKEN_NODE)
