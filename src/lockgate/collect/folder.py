@@ -14,6 +14,7 @@ import msgspec
 
 from lockgate.collect import must_gather
 from lockgate.collect.bounds import MAX_LOG, MAX_TEXT, too_large
+from lockgate.collect.bug_report import parse_bug_report, report_of
 from lockgate.collect.decode import lenient_text, objects_of
 from lockgate.collect.errors import InputError
 from lockgate.collect.exporter import parse_readings
@@ -97,7 +98,7 @@ def is_wanted(path: str) -> bool:
 
 
 def _is_node_file(path: str) -> bool:
-    return path.startswith(NODE_PATHS) or _COMMAND.match(path) is not None
+    return path.startswith(NODE_PATHS) or _COMMAND.match(path) is not None or report_of(path) is not None
 
 
 def _take(parts: _Parts, member: Member) -> None:
@@ -146,6 +147,10 @@ def _take_node_file(parts: _Parts, member: Member, rest: str) -> None:
     if len(member.data) > MAX_TEXT:
         raise too_large(f"nodes/{rest}", len(member.data), MAX_TEXT)
     files, outputs = parts.nodes.setdefault(inside["node"], ({}, {}))
+    if report_of(inside["path"]):
+        report = parse_bug_report(f"nodes/{rest}", member.data)
+        parts.nodes[inside["node"]] = (report.files | files, report.outputs | outputs)
+        return
     path, text = inside["path"], lenient_text(member.data)
     if "/" in path:
         files[f"/{path}"] = text

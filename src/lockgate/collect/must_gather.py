@@ -11,18 +11,20 @@ from pathlib import Path
 from typing import Any
 
 from lockgate.collect.bounds import MAX_LOG, MAX_TEXT, too_large
+from lockgate.collect.bug_report import parse_bug_report, report_of
 from lockgate.collect.decode import lenient_text, objects_of
 from lockgate.collect.describe import looks_described, parse_described
 from lockgate.collect.describe_node import parse_nodes
 from lockgate.collect.errors import InputError
 from lockgate.collect.members import members
-from lockgate.model.facts import API_SECTIONS, BY_PLURAL, Log, Missing, Snapshot
+from lockgate.model.facts import API_SECTIONS, BY_PLURAL, Log, Missing, NodeFiles, Snapshot
 from lockgate.model.objects import Event
 
 _PLACE = re.compile(r"^(?:[^/]+/){0,2}(?P<name>[^/]+)$")
 _KNOWN = re.compile(
     r"gpu_nodes\.descr|gpu_operand_pods\.yaml|gpu_operator_pod\.(?:yaml|log|previous\.log)|gpu_operand_ds\.yaml"
     r"|cluster_policy\.(?:yaml|missing)|nvidiadrivers\.yaml|gpu_operand_pod_.+\.(?:log|descr)|must-gather\.log"
+    r"|nvidia-bug-report_.+\.log(?:\.gz)?"
 )
 _MARKS = ("must-gather.log", "gpu_operand_pods.yaml", "gpu_operand_ds.yaml", "gpu_nodes.descr")
 _LINE = re.compile(r"^\[pod/(?P<pod>[^/\]]+)/(?P<container>[^\]]+)\] (?P<text>.*)$")
@@ -69,7 +71,9 @@ def from_must_gather(root: Path) -> Snapshot:
     found["events"] = tuple(_events(files))
     logs = tuple(_logs(files, found["namespace_pods"]))
     found["logs"] = logs or Missing(_REASON, "kubectl logs")
-    found["node_files"] = Missing(_REASON, "copy /etc/containerd and /etc/cdi of the node into nodes/<node>/")
+    reports = tuple(_reports(files))
+    lacking = Missing(_REASON, "copy /etc/containerd and /etc/cdi of the node into nodes/<node>/")
+    found["node_files"] = reports or lacking
     return Snapshot(**found)
 
 
@@ -91,6 +95,15 @@ def _events(files: dict[str, bytes]) -> Iterator[Event]:
             except InputError:
                 continue  # an amount that no quantity is: the pod itself comes from the YAML
             yield from () if isinstance(described.events, Missing) else described.events
+
+
+def _reports(files: dict[str, bytes]) -> Iterator[NodeFiles]:
+    """What the driver pods' bug reports tell of their nodes."""
+    for name, data in sorted(files.items()):
+        named = report_of(name)
+        if named is not None and named["node"]:
+            report = parse_bug_report(name, data)
+            yield NodeFiles(named["node"], report.files, report.outputs)
 
 
 def _logs(files: dict[str, bytes], pods: Any) -> Iterator[Log]:
