@@ -41,7 +41,7 @@ def _problem(manifests: Manifests, template: PodTemplate, container: Container, 
         key=template.key(container.name),
         summary=f"{template.name}: container {container.name} gets {count} GPU{'s' if count > 1 else ''}, numbered "
         f"from 0, and {_NAME}={value} names none of them",
-        marks=(template.mark(entry.get("value") or entry, f"the highest number is {count - 1}", value),),
+        marks=(template.mark(entry, f"the highest number is {count - 1}", _NAME),),
         help="take the variable out",
         fixes=_fixes(manifests, container, entry),
     )

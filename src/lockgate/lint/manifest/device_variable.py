@@ -41,7 +41,7 @@ def _problem(manifests: Manifests, template: PodTemplate, container: Container, 
         key=template.key(container.name),
         summary=f"{template.name}: container {container.name} sets {VISIBLE}={value} itself: it takes GPUs past the "
         f"scheduler, {'besides those that it has ' if container.asks else ''}{has}",
-        marks=(template.mark(entry.get("value") or entry, "the device plugin sets it", value),),
+        marks=(template.mark(entry, "the device plugin sets it", VISIBLE),),
         help=f"take the variable out{'' if container.asks else f', and add {GPU}: 1 under resources.limits'}",
         fixes=_fixes(manifests, container, entry),
     )
