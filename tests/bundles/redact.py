@@ -2,8 +2,8 @@
 
     python -m tests.bundles.redact RECORDED.tgz tests/bundles/NAME.tgz
 
-Left out: config maps (certificates), programs' own logs, all but the last lines of container logs, managed fields,
-applied configurations, machine and boot identifiers. The same input gives the same archive.
+Left out: the manifest, config maps (certificates), programs' own logs, all but the last lines of container logs,
+managed fields, applied configurations, machine and boot identifiers. The same input gives the same archive.
 """
 
 import gzip
@@ -20,7 +20,15 @@ from lockgate.collect.members import Member, members
 _DROPPED_KEYS = frozenset(("managedFields", "selfLink"))
 _DROPPED_ANNOTATIONS = frozenset(("kubectl.kubernetes.io/last-applied-configuration",))
 _IDENTITIES = frozenset(("machineID", "systemUUID", "bootID"))
-_WITHOUT = ("configmaps.", "kubelet.txt", "containerd.txt", "containerd-config-dump", "version", "modules")
+_WITHOUT = (
+    "manifest.json",
+    "configmaps.",
+    "kubelet.txt",
+    "containerd.txt",
+    "containerd-config-dump",
+    "version",
+    "modules",
+)
 _LOG_LINES = 30
 
 

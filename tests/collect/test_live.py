@@ -14,6 +14,7 @@ import yaml
 
 from lockgate.collect.errors import InputError
 from lockgate.collect.live import parse_timeout
+from lockgate.kube import resources as kinds
 from tests.kube.fake_server import Answer, FakeServer, Request, fake_server, status
 
 BUNDLES = Path(__file__).parents[1] / "bundles"
@@ -40,6 +41,9 @@ class Recorded:
                     self._logs[rest.removesuffix(".log")] = file.read()
 
     def __call__(self, request: Request) -> Answer:
+        if request.path == "/apis":
+            served = sorted({k.api_version for k in kinds.ALL if k.group and k.plural in self._objects})
+            return Answer({"groups": [{"versions": [{"groupVersion": v}]} for v in served]})
         at = _PATH.fullmatch(request.path)
         if at is None or at["plural"] not in self._objects:
             return Answer("404 page not found", 404)

@@ -167,11 +167,16 @@ def _cluster_scope(snapshot: Snapshot, target: Target) -> Scope:
     known = operands(snapshot.pods, snapshot.namespace_pods, snapshot.daemon_sets)
     gpu_nodes = nodes_as_subjects(snapshot, (n for n in nodes if has_gpus(n)))
     own = {(p.pod.namespace, p.pod.name) for p in known.pods}
-    asking = [p for p in snapshot.known_pods if gpu_asked(p) and (p.namespace, p.name) not in own]
+    asking = [p for p in snapshot.known_pods if _asks(p) and (p.namespace, p.name) not in own]
     own_sick = tuple(s for ds in known.daemon_sets for s in _operand(known, ds))
     kinds = _by_kind(sick(asking))
     about = (_whole(snapshot, nodes), *gpu_nodes, *own_sick, *kinds[:MOST_PODS], *_lacking(snapshot))
     return Scope(target, about, sum(1 + len(s.alike) for s in kinds[MOST_PODS:]))
+
+
+def _asks(pod: Pod) -> bool:
+    """Whether a pod asks for devices, by number or by claim."""
+    return bool(gpu_asked(pod) or pod.spec.resource_claims)
 
 
 def _whole(snapshot: Snapshot, nodes: Nodes) -> Subject:

@@ -68,7 +68,5 @@ def _remedy(creation: Creation) -> tuple[Remedy, ...]:
         f"kubectl label namespace {creation.namespace} --overwrite {_ENFORCE}=privileged",
         Risk.MEDIUM,
     )
-    reduce = Remedy(
-        "Or take what is named out of the pod template: a pod needs no privilege to get a GPU", "", Risk.LOW
-    )
+    reduce = Remedy("Take what is named out of the pod template: a pod needs no privilege to get a GPU", "", Risk.LOW)
     return (allow,) if isinstance(creation.maker, DaemonSet) else (reduce, allow)

@@ -60,10 +60,13 @@ def _case(offers: tuple[Offer, ...], free: tuple[Offer, ...]) -> tuple[str, str,
     if not free:
         holders = list(dict.fromkeys(offer.held_by for offer in offers))
         wait = Remedy(
-            f"End a pod that holds one of {listed(holders)}, or add a node", "kubectl get resourceclaims -A", Risk.NONE
+            f"End a pod that uses a claim ({listed(holders)}), or add a node",
+            "kubectl get resourceclaims -A",
+            Risk.NONE,
         )
         every = "Every device that drivers offer is held by a claim"
-        return every, f"all {len(offers)} devices are held by claims {listed(holders)}", wait
+        many = f"all {len(offers)} devices are" if len(offers) > 1 else "the only device is"
+        return every, f"{many} held by {listed(holders)}", wait
     loosen = Remedy(
         "Compare the claim's selectors with the attributes of the devices",
         "kubectl get resourceslices -o yaml",
