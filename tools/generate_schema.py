@@ -1,20 +1,52 @@
-"""The JSON Schema of `why -o json`, from the types that are encoded."""
+"""The JSON Schemas of what the verbs print with `-o json`, from the types that are encoded; one file a kind."""
 
 import json
+from typing import Any, Literal
 
 import msgspec
 
+from lockgate.cli.comparing import Comparison
+from lockgate.cli.contents import Contents
+from lockgate.cli.here import Here
+from lockgate.cli.pages import Page
+from lockgate.cli.smoking import Result
+from lockgate.cli.surveying import Survey
+from lockgate.model import names
 from lockgate.model.finding import Diagnosis
 
-PATH = "docs/reference/diagnosis.v1alpha1.schema.json"
+FOLDER = "docs/reference"
+# Evidence leaves out what it does not have; everything else is always written.
+_SPARSE = ("Evidence",)
+
+
+def _document(kind: str, base: type | None = None, **fields: Any) -> type:
+    """A type with a version and a kind, and the fields of a base or its own."""
+    head = [("api_version", Literal[names.API_VERSION]), ("kind", Literal[kind])]
+    bases = (base,) if base else ()
+    return msgspec.defstruct(kind, [*head, *fields.items()], bases=bases, rename="camel", kw_only=True)
+
+
+DOCUMENTS: dict[str, type] = {
+    "diagnosis": Diagnosis,
+    "survey": _document("Survey", Survey),
+    "smoke": _document("Smoke", nodes=tuple[Result, ...]),
+    "bundle-contents": _document("BundleContents", Contents),
+    "bundle-comparison": _document("BundleComparison", Comparison, before=str, after=str),
+    "explanation-list": _document("ExplanationList", items=tuple[Page, ...], here=tuple[Here, ...] | None),
+}
 
 
 def generated() -> dict[str, str]:
-    """The schema; every field is always written, so every field is required, but for evidence's own."""
-    schema = msgspec.json.schema(Diagnosis)
+    """A schema for each kind of document."""
+    return {f"{FOLDER}/{name}.v1alpha1.schema.json": _schema(type) for name, type in DOCUMENTS.items()}
+
+
+def _schema(document: type) -> str:
+    schema = msgspec.json.schema(document)
     for name, definition in schema["$defs"].items():
-        if "properties" in definition and name != "Evidence":
+        if "properties" in definition and name not in _SPARSE:
             definition["required"] = sorted(definition["properties"])
             definition["additionalProperties"] = False
-    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Diagnosis of lockgate.dev/v1alpha1"}
-    return {PATH: json.dumps(head | schema, indent=2) + "\n"}
+    title = f"{schema['$ref'].rpartition('/')[2]} of {names.API_VERSION}"
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title}
+    return json.dumps(head | schema, indent=2) + "\n"

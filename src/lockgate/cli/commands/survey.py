@@ -2,25 +2,31 @@
 
 import argparse
 import sys
+from typing import TYPE_CHECKING
 
 from lockgate.cli.sources import FactsError, add_source_arguments, complain, read_everything
 from lockgate.cli.waivers import add_waiver_arguments, waivers_today
+
+if TYPE_CHECKING:
+    from lockgate.cli.surveying import Survey
 
 DESCRIPTION = "Show the whole GPU estate at once: both gates of every node, operands, sharing, versions, what is wrong."
 EXAMPLES = """examples:
   {prog} survey
   {prog} survey --from bundle.tgz -o json
+  {prog} survey -o html > survey.html             one file, to be sent on
 
 exit codes: as `why` without a target: 0 nothing wrong, 1 the tool or the cluster failed, 2 bad usage or input,
             3 a finding of severity error or blocker, 4 only warnings, or something decisive not checked
 """
 
 
+_FORMATS = ("text", "json", "yaml", "markdown", "html")
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The form, and where the facts come from."""
-    parser.add_argument(
-        "-o", "--output", choices=("text", "json", "yaml"), default="text", help="text (default), json or yaml"
-    )
+    parser.add_argument("-o", "--output", choices=_FORMATS, default="text", help="text (default); html is one file")
     add_waiver_arguments(parser)
     add_source_arguments(parser)
 
@@ -28,23 +34,57 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Read, survey, render; returns the exit code."""
     from lockgate.capacity.overview import UnreadableError
-    from lockgate.cli.render.survey import as_json, as_text
     from lockgate.cli.surveying import survey
     from lockgate.collect.errors import InputError
 
     try:
         waivers = waivers_today(options)
-        seen = survey(read_everything(options), waivers)
+        seen = stamped(survey(read_everything(options), waivers), options)
     except FactsError as error:
         return complain(str(error), error.code)
     except InputError as error:
         return complain(str(error), 2)
     except UnreadableError as error:
         return complain(str(error), 1 if options.source is None else 2)
-    if options.output == "yaml":
-        from lockgate.cli.render.yaml import as_yaml
-
-        sys.stdout.write(as_yaml(as_json(seen)))
-    else:
-        sys.stdout.write(as_json(seen) if options.output == "json" else as_text(seen))
+    _render(seen, options)
     return int(seen.diagnosis.exit_code)
+
+
+def stamped(seen: "Survey", options: argparse.Namespace) -> "Survey":
+    """With when and by whom it was made, and from what."""
+    import datetime as dt
+
+    import msgspec
+
+    from lockgate import __version__
+    from lockgate.model.finding import Source, Tool
+
+    diagnosis = msgspec.structs.replace(
+        seen.diagnosis,
+        generated_at=dt.datetime.now(dt.UTC).replace(microsecond=0),
+        tool=Tool(version=__version__),
+        source=Source(kind="live" if options.source is None else "files", name=options.source or options.context or ""),
+    )
+    return msgspec.structs.replace(seen, diagnosis=diagnosis)
+
+
+def _render(seen: "Survey", options: argparse.Namespace) -> None:
+    match options.output:
+        case "json" | "yaml":
+            from lockgate.cli.render.survey import as_json
+            from lockgate.cli.render.yaml import as_yaml
+
+            report = as_json(seen)
+            sys.stdout.write(as_yaml(report) if options.output == "yaml" else report)
+        case "markdown":
+            from lockgate.cli.render.survey_markdown import as_markdown
+
+            sys.stdout.write(as_markdown(seen))
+        case "html":
+            from lockgate.cli.render.html import render_survey
+
+            sys.stdout.write(render_survey(seen))
+        case _:
+            from lockgate.cli.render.survey import as_text
+
+            sys.stdout.write(as_text(seen))

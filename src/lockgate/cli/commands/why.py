@@ -24,6 +24,7 @@ EXAMPLES = """examples:
   {prog} why pytorchjob/llm                       any owner of pods, through whatever it owns
   {prog} why namespace/ml                         what is wrong in one namespace
   {prog} why                                      what is wrong in this cluster now, worst first
+  {prog} why -o html > report.html                one file, to be sent on
   {prog} why pod/train --watch                    until it runs: which gate it passes, and when
   {prog} why pod/train --from bundle.tgz          an archive or folder that someone sent
   kubectl describe pod train | {prog} why train --from -
@@ -53,9 +54,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o",
         "--output",
-        choices=("text", "json", "yaml", "markdown"),
+        choices=("text", "json", "yaml", "markdown", "html"),
         default="text",
-        help="text (default), json, yaml or markdown",
+        help="text (default), json, yaml, markdown or html (one file)",
     )
     parser.add_argument("--no-color", action="store_true", help="plain text; so does the environment variable NO_COLOR")
     parser.add_argument(
@@ -138,21 +139,22 @@ def _live(options: argparse.Namespace, target: "Target") -> "Snapshot":
 
 
 def _render(diagnosis: "Diagnosis", options: argparse.Namespace) -> None:
-    if options.output in ("json", "yaml"):
-        from lockgate.cli.render.json import render_json
-
-        report = render_json(diagnosis)
-        if options.output == "yaml":
+    match options.output:
+        case "json" | "yaml":
+            from lockgate.cli.render.json import render_json
             from lockgate.cli.render.yaml import as_yaml
 
-            report = as_yaml(report)
-        sys.stdout.write(report)
-        return
-    if options.output == "markdown":
-        from lockgate.cli.render.markdown import render_markdown
+            report = render_json(diagnosis)
+            sys.stdout.write(as_yaml(report) if options.output == "yaml" else report)
+        case "markdown":
+            from lockgate.cli.render.markdown import render_markdown
 
-        sys.stdout.write(render_markdown(diagnosis))
-        return
-    from lockgate.cli.render.text import print_text
+            sys.stdout.write(render_markdown(diagnosis))
+        case "html":
+            from lockgate.cli.render.html import render_why
 
-    print_text(diagnosis, no_color=options.no_color)
+            sys.stdout.write(render_why(diagnosis))
+        case _:
+            from lockgate.cli.render.text import print_text
+
+            print_text(diagnosis, no_color=options.no_color)

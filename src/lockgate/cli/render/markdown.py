@@ -1,6 +1,6 @@
 """A diagnosis as Markdown, to be pasted into an issue."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from lockgate.model.finding import Diagnosis, Evidence, Finding, Remedy
 
@@ -11,30 +11,30 @@ def render_markdown(diagnosis: Diagnosis) -> str:
 
 
 def _lines(diagnosis: Diagnosis) -> Iterator[str]:
-    yield f"**{diagnosis.verdict.value.upper()}**: {_plain(diagnosis.headline)}"
+    yield f"**{diagnosis.verdict.value.upper()}**: {plain(diagnosis.headline)}"
     yield ""
     for finding in diagnosis.findings:
-        yield from _finding(finding)
+        yield from finding_lines(finding)
     if diagnosis.waived:
         yield from ("### Waived", "")
         for waived in diagnosis.waived:
             until = f" until {waived.until}" if waived.until else ""
             said = f"{waived.finding.summary} {waived.reason} (waived{until} by {waived.source})"
-            yield f"- `{waived.finding.id}`, {waived.finding.severity.value}: {_plain(said)}"
+            yield f"- `{waived.finding.id}`, {waived.finding.severity.value}: {plain(said)}"
         yield ""
     if diagnosis.void_waivers:
         yield from ("### Waivers without effect", "")
-        yield from (f"- {_plain(f'{v.source}: {v.text}: {v.problem}')}" for v in diagnosis.void_waivers)
+        yield from (f"- {plain(f'{v.source}: {v.text}: {v.problem}')}" for v in diagnosis.void_waivers)
         yield ""
     if diagnosis.ruled_out:
         yield from ("### Ruled out", "")
-        yield from (f"- `{item.id}`: {_plain(item.reason)}" for item in diagnosis.ruled_out)
+        yield from (f"- `{item.id}`: {plain(item.reason)}" for item in diagnosis.ruled_out)
         yield ""
     if diagnosis.not_checked:
         yield from ("### Not checked", "")
         for item in diagnosis.not_checked:
             how = f" To know it: `{item.how}`" if item.how else ""
-            yield f"- `{item.id}`: {_plain(item.reason)}.{how}"
+            yield f"- `{item.id}`: {plain(item.reason)}.{how}"
         yield ""
     remedies = list(dict.fromkeys(r for f in diagnosis.findings if not f.follows for r in f.remedy))
     if remedies:
@@ -43,41 +43,47 @@ def _lines(diagnosis: Diagnosis) -> Iterator[str]:
             yield from _remedy(remedy)
 
 
-def _finding(finding: Finding) -> Iterator[str]:
+def finding_lines(finding: Finding) -> Iterator[str]:
+    """One finding with its evidence."""
     codes = f" ({', '.join(finding.codes)})" if finding.codes else ""
     under = f", follows from `{finding.follows}`" if finding.follows else ""
-    yield f"### {_plain(finding.title)}"
+    yield f"### {plain(finding.title)}"
     yield ""
-    yield f"`{finding.id}`{codes}, {finding.severity.value}{under}. {_plain(finding.summary)}"
+    yield f"`{finding.id}`{codes}, {finding.severity.value}{under}. {plain(finding.summary)}"
     yield ""
     if finding.affects:
         yield f"Affected: {', '.join(f'`{name}`' for name in finding.affects)}"
         yield ""
     if finding.evidence:
-        yield "| where | seen | note |"
-        yield "| --- | --- | --- |"
-        yield from (_row(seen) for seen in finding.evidence)
-        yield ""
+        yield from table(("where", "seen", "note"), map(_row, finding.evidence))
 
 
-def _row(seen: Evidence) -> str:
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """A table and the blank line below it."""
+    yield f"| {' | '.join(heads)} |"
+    yield f"|{' --- |' * len(heads)}"
+    yield from (f"| {' | '.join(map(_cell, row))} |" for row in rows)
+    yield ""
+
+
+def _row(seen: Evidence) -> tuple[str, str, str]:
     place = seen.file or seen.object or seen.command
     line = f":{seen.line}" if seen.line else ""
     where = f"{place}{line} {seen.field}".strip()
     said = " ".join(part for part in (seen.value, f'"{seen.verbatim}"' if seen.verbatim else "") if part)
-    return f"| {_cell(where)} | {_cell(said)} | {_cell(seen.note)} |"
+    return where, said, seen.note
 
 
 def _remedy(remedy: Remedy) -> Iterator[str]:
-    yield f"- {_plain(remedy.text)}"
+    yield f"- {plain(remedy.text)}"
     if remedy.command:
         yield from ("", "  ```", f"  {remedy.command}", "  ```", "")
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """A text on one line; what Markdown would take for markup keeps its looks."""
     return " ".join(text.split()).replace("<", "&lt;").replace("*", "\\*")
 
 
 def _cell(text: str) -> str:
-    return _plain(text).replace("|", "\\|")
+    return plain(text).replace("|", "\\|")

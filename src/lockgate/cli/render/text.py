@@ -64,8 +64,8 @@ def _verdict(diagnosis: Diagnosis, paint: Paint) -> Iterator[str]:
     word, colour = _WORDS[diagnosis.verdict]
     target = diagnosis.target
     where = f" in {target.namespace}" if target.namespace else ""
-    first = _leading(diagnosis)
-    said = f"{_named(diagnosis)}{where}: {first.title}" if first else diagnosis.headline
+    first = leading(diagnosis)
+    said = f"{named(diagnosis)}{where}: {first.title}" if first else diagnosis.headline
     head, *more = _wrap(f"{word}  {said}", 2, first=0)
     yield paint(colour, word) + paint("bold", head.removeprefix(word))
     yield from (paint("bold", line) for line in more)
@@ -73,7 +73,7 @@ def _verdict(diagnosis: Diagnosis, paint: Paint) -> Iterator[str]:
         yield from _wrap(first.summary, 2)
 
 
-def _named(diagnosis: Diagnosis) -> str:
+def named(diagnosis: Diagnosis) -> str:
     """What was asked about; the cluster with how many causes there are."""
     target = diagnosis.target
     if target.name:
@@ -82,7 +82,7 @@ def _named(diagnosis: Diagnosis) -> str:
     return f"the cluster, {count} causes, worst first" if count > 1 else "the cluster"
 
 
-def _leading(diagnosis: Diagnosis) -> Finding | None:
+def leading(diagnosis: Diagnosis) -> Finding | None:
     """The finding that the verdict speaks of."""
     worst = [f for f in diagnosis.findings if f.severity.rank >= Severity.WARNING.rank]
     return worst[0] if worst else None
@@ -97,7 +97,7 @@ def _cause(diagnosis: Diagnosis, root: Finding, number: int, paint: Paint) -> It
     count = f"{number}. " if number else ""
     what = "Note" if root.severity is Severity.INFO else "Cause"
     yield f"{paint('bold', f'{count}{what}')}  {paint('cyan', root.id)}{codes}, {root.severity.value}"
-    if number > 1 or root is not _leading(diagnosis):
+    if number > 1 or root is not leading(diagnosis):
         yield from _wrap(f"{root.title}. {root.summary}", 2)
     if len(root.affects) > 1 or (root.affects and not diagnosis.target.name):
         yield from _wrap(f"Affected: {_few(root.affects)}", 2)

@@ -1,0 +1,99 @@
+"""Reports as one HTML file: nothing is loaded from anywhere, everything is escaped, readable in the dark too."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from lockgate import __version__
+from lockgate.cli.render.text import leading, named
+from lockgate.cli.surveying import NodeLine, Offer, Survey
+from lockgate.model.finding import Diagnosis, Finding, Verdict
+
+_COLOURS = {
+    Verdict.HEALTHY: "good",
+    Verdict.BROKEN: "bad",
+    Verdict.NOT_GPU: "warn",
+    Verdict.WARNING: "warn",
+    Verdict.WAITING: "warn",
+    Verdict.UNKNOWN: "warn",
+}
+
+
+def render_why(diagnosis: Diagnosis) -> str:
+    """A diagnosis: verdict, causes with evidence and followers, what to do, what is waived, open and ruled out."""
+    return _page("why.html.j2", diagnosis)
+
+
+def render_survey(seen: Survey) -> str:
+    """The estate: both gates of every node, operands, versions, and the diagnosis of the cluster."""
+    alike: dict[str, list[str]] = {}
+    for node in seen.nodes:
+        alike.setdefault(", ".join(f"{name} {version}" for name, version in node.versions.items()), []).append(
+            node.node
+        )
+    return _page("survey.html.j2", seen.diagnosis, seen=seen, alike=list(alike.items()), bar=_bar, state=_state)
+
+
+def _page(template: str, diagnosis: Diagnosis, **more: Any) -> str:
+    environment = Environment(
+        loader=PackageLoader("lockgate.cli.render"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals["few"] = _few
+    roots = [f for f in diagnosis.findings if not f.follows]
+    made = diagnosis.generated_at.strftime("%Y-%m-%dT%H:%M:%SZ") if diagnosis.generated_at else ""
+    first = leading(diagnosis)
+    return environment.get_template(template).render(
+        diagnosis=diagnosis,
+        heading=f"{named(diagnosis)}: {first.title}" if first else diagnosis.headline,
+        summary=first.summary if first else "",
+        word=diagnosis.verdict.value.upper(),
+        colour=_COLOURS[diagnosis.verdict],
+        roots=roots,
+        tree=_tree(diagnosis.findings),
+        remedies=list(dict.fromkeys(r for root in roots for r in root.remedy)),
+        version=__version__,
+        made=made,
+        source=diagnosis.source.name,
+        **more,
+    )
+
+
+def _tree(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
+    """What follows from each root, at any depth, in the order in which it is told."""
+    below: dict[str, list[Finding]] = defaultdict(list)
+    root = ""
+    for finding in findings:
+        if not finding.follows:
+            root = finding.id
+        else:
+            below[root].append(finding)
+    return dict(below)
+
+
+def _few(names: Iterable[str], most: int = 12) -> str:
+    every = list(names)
+    more = len(every) - most
+    return ", ".join(every[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def _bar(offer: Offer) -> Markup:
+    """Requested slots, and slots whose device is sick, as parts of the capacity."""
+    whole = max(offer.capacity, 1)
+    used = min(offer.requested, whole) * 100 // whole
+    sick = min(max(offer.capacity - offer.allocatable, 0), whole) * 100 // whole
+    parts = Markup('<span class="used" style="width:{}%"></span><span class="sick" style="width:{}%"></span>')
+    return Markup('<div class="bar" title="{} requested, {} unhealthy of {}">{}</div>').format(
+        offer.requested, max(offer.capacity - offer.allocatable, 0), offer.capacity, parts.format(used, sick)
+    )
+
+
+def _state(node: NodeLine) -> str:
+    words = ["NotReady"] if node.ready is False else ["ready" if node.ready else "unknown"]
+    return ", ".join([*words, *(["cordoned"] if node.cordoned else [])])
