@@ -7,6 +7,7 @@ import pytest
 
 from bench.estate import node, pod
 from lockgate.collect.sharing import Sharing
+from lockgate.model.node_state import GPUNodeState
 from lockgate.model.objects import Node, Pod
 
 
@@ -70,3 +71,22 @@ def test_a_pod_that_is_well_keeps_its_start_and_its_conditions() -> None:
 def test_a_node_comes_out_equal() -> None:
     before = msgspec.convert(node(2), Node)
     assert _shaped(Sharing(), before) == before
+
+
+def _state(name: str) -> GPUNodeState:
+    files = [{"path": "/etc/containerd/config.toml", "text": "version = 2\n" * 10, "modified": f"at {name}"}]
+    specs = [{"path": "/var/run/cdi/x.json", "kind": "a/b", "devices": [name], "text": "{}", "sha256": "1"}]
+    body = {"metadata": {"name": name}, "status": {"runtime": {"files": files}, "cdi": {"specs": specs}}}
+    return msgspec.convert(body, GPUNodeState)
+
+
+def test_nodes_of_a_pool_share_the_texts_of_their_files_and_lose_those_of_specifications() -> None:
+    sharing = Sharing()
+    first, second = (
+        _shaped(sharing, msgspec.json.decode(msgspec.json.encode(_state(n)), type=GPUNodeState)) for n in "ab"
+    )
+    (one,), (other,) = first.status.runtime.files, second.status.runtime.files
+    assert one.text is other.text
+    assert (one.modified, other.modified) == ("at a", "at b")
+    (spec,) = first.status.cdi.specs
+    assert (spec.text, spec.devices, spec.sha256) == ("", ("a",), "1")

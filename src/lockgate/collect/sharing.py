@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar, cast
 import msgspec
 from msgspec.structs import replace
 
+from lockgate.model.node_state import GPUNodeState
 from lockgate.model.objects import ContainerState, ContainerStatus, Labels, Node, Pod, PodStatus, StateRunning
 
 T = TypeVar("T")
@@ -25,7 +26,11 @@ class Sharing:
         self._texts: dict[str, str] = {}
         self._values: dict[bytes, Any] = {}
         self._encoder = msgspec.json.Encoder()
-        self._shapes: dict[type, Callable[[Any], Any]] = {Pod: self._pod, Node: self._node}
+        self._shapes: dict[type, Callable[[Any], Any]] = {
+            Pod: self._pod,
+            Node: self._node,
+            GPUNodeState: self._state,
+        }
 
     def shape(self, kind: type[T]) -> Callable[[T], T] | None:
         """What a list of this type passes its objects through; None where sharing gains nothing."""
@@ -68,6 +73,16 @@ class Sharing:
         labels = {self._text(name): self._text(value) for name, value in node.metadata.labels.items()}
         metadata = replace(node.metadata, labels=labels, annotations=self._annotations(node.metadata.annotations))
         return replace(node, metadata=metadata, status=status)
+
+    def _state(self, state: GPUNodeState) -> GPUNodeState:
+        """Nodes of one pool have the same files; texts of CDI specifications are for `lint --node`, which reads one."""
+        runtime, cdi = state.status.runtime, state.status.cdi
+        if runtime is not None:
+            files = tuple(replace(f, text=self._text(f.text), sha256=self._text(f.sha256)) for f in runtime.files)
+            runtime = replace(runtime, files=files, handlers=self._value(runtime.handlers))
+        if cdi is not None:
+            cdi = replace(cdi, specs=tuple(replace(spec, text="") for spec in cdi.specs))
+        return replace(state, status=replace(state.status, runtime=runtime, cdi=cdi))
 
     def _annotations(self, annotations: Labels) -> Labels:
         return self._value({name: value for name, value in annotations.items() if name != _LAST_APPLIED})
