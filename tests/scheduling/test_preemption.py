@@ -1,8 +1,11 @@
 """What evicting would do, and the whole text of the scheduler's event."""
 
+import datetime as dt
 from typing import Any
 
-from lockgate.model.objects import Pod
+import msgspec
+
+from lockgate.model.objects import Metadata, Pod
 from lockgate.scheduling.filters import place
 from lockgate.scheduling.preemption import Candidate, Preemption, explain, explanations, preempt
 from lockgate.scheduling.scene import scene
@@ -95,6 +98,24 @@ def test_the_node_is_taken_whose_victims_matter_least() -> None:
     assert [[c.node for c in tried(pods, budgets=budgets).best] for pods, budgets, _ in cases] == [
         [name] for _, _, name in cases
     ]
+
+
+def test_a_terminating_victim_leaves_a_spread_that_never_counted_it() -> None:
+    """As kube-scheduler 1.37 counts: the node then looks emptier than it is."""
+    spread = {
+        "maxSkew": 1,
+        "topologyKey": "host",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "x"}},
+    }
+    labels = {"app": "x"}
+    nodes = [node(name, labels={"host": name}) for name in "ab"]
+    high = pod("high", labels=labels, nodeName="a", priority=200)
+    going = Metadata(name="ending", namespace="default", labels=labels, deletion_timestamp=dt.datetime.now(dt.UTC))
+    ending = msgspec.structs.replace(held("ending", 1, "a"), metadata=going)
+    there = scene(nodes, [high, ending, held("full", 8, "b", 200)])
+    urgent = pod("urgent", requests={GPU: 1}, labels=labels, priority=100, topologySpreadConstraints=[spread])
+    assert [c.node for c in preempt(urgent, there, place(urgent, there)).best] == ["a"]
 
 
 def test_where_victims_matter_equally_the_scheduler_draws() -> None:

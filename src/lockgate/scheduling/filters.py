@@ -4,7 +4,7 @@ On each node the first filter that refuses ends the search, as in the scheduler,
 its event. Source: kube-scheduler 1.37 apis/config/v1/default_plugins.go, runtime/framework.go, schedule_one.go.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -73,13 +73,13 @@ def refusals(pod: Pod, scene: Scene, node: str) -> tuple[Refusal, ...]:
     return tuple(refusal for check in checks(pod, scene) if (refusal := check(view)))
 
 
-def checks(pod: Pod, scene: Scene) -> tuple[Check, ...]:
+def checks(pod: Pod, scene: Scene, gone: Iterable[Pod] = ()) -> tuple[Check, ...]:
     """The filters prepared for one pod, first to last, to be asked about any number of nodes.
 
-    What is counted across nodes (spread, pod affinity) is that of the scene. A pod that is refused altogether gets one
-    check, which refuses every node.
+    What is counted across nodes (spread, pod affinity) is that of the scene; `gone` are pods that preemption has
+    thought away from it. A pod that is refused altogether gets one check, which refuses every node.
     """
-    return _refused_altogether(pod, scene) or tuple(_checks(pod, scene, _resources(pod)))
+    return _refused_altogether(pod, scene) or tuple(_checks(pod, scene, _resources(pod), gone))
 
 
 def checks_but_room(pod: Pod, scene: Scene) -> tuple[Check, ...]:
@@ -114,7 +114,7 @@ def _refused_altogether(pod: Pod, scene: Scene) -> tuple[Check, ...]:
     return (_when(lambda _: True, _of(rejected)),) if rejected else ()
 
 
-def _checks(pod: Pod, scene: Scene, resources: Check | None) -> Iterator[Check]:
+def _checks(pod: Pod, scene: Scene, resources: Check | None, gone: Iterable[Pod] = ()) -> Iterator[Check]:
     storage = scene.storage
     found = (
         _pinned(pod),
@@ -126,7 +126,7 @@ def _checks(pod: Pod, scene: Scene, resources: Check | None) -> Iterator[Check]:
         resources,
         volumes.check_binding(pod, storage) if storage else None,
         volumes.check_zone(pod, storage) if storage else None,
-        spread.check(pod, scene),
+        spread.check(pod, scene, gone),
         pod_affinity.check(pod, scene),
     )
     return (check for check in found if check is not None)

@@ -121,16 +121,14 @@ def _try(pod: Pod, scene: Scene, node: str) -> Candidate | tuple[str, ...]:
     evicted = sorted(lower(pod, scene.nodes[node]), key=_importance)
     if not evicted:
         return (NO_VICTIMS,)
-    without = scene.without_pods(node, map(key, evicted))
-    refusal = _refusal(pod, without, node)
-    if refusal:
+    if refusal := _refusal(pod, scene, node, evicted):
         return refusal
     guarded, free = _by_budgets(evicted, scene.budgets or {})
     spared: list[Pod] = []
     victims: list[Pod] = []
     for other in (*guarded, *free):
-        back = scene.without_pods(node, (key(each) for each in evicted if each not in spared and each is not other))
-        (victims if _refusal(pod, back, node) else spared).append(other)
+        gone = [each for each in evicted if each is not other and each not in spared]
+        (victims if _refusal(pod, scene, node, gone) else spared).append(other)
     return Candidate(
         node=node,
         victims=tuple(sorted(victims, key=_importance)),
@@ -138,8 +136,10 @@ def _try(pod: Pod, scene: Scene, node: str) -> Candidate | tuple[str, ...]:
     )
 
 
-def _refusal(pod: Pod, scene: Scene, node: str) -> tuple[str, ...]:
-    refusal = first(checks(pod, scene), scene.nodes[node])
+def _refusal(pod: Pod, scene: Scene, node: str, gone: list[Pod]) -> tuple[str, ...]:
+    """Why the pod does not fit on a node without these pods."""
+    without = scene.without_pods(node, map(key, gone))
+    refusal = first(checks(pod, without, gone), without.nodes[node])
     return refusal.reasons if refusal else ()
 
 

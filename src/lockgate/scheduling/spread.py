@@ -41,12 +41,16 @@ class _Spread(msgspec.Struct, frozen=True, kw_only=True):
         return min(self.counts.values())
 
 
-def check(pod: Pod, scene: Scene) -> Check | None:
-    """The filter for one pod; None when no constraint of it forbids anything."""
+def check(pod: Pod, scene: Scene, gone: Iterable[Pod] = ()) -> Check | None:
+    """The filter for one pod; None when no constraint of it forbids anything.
+
+    `gone` are pods that preemption has thought away. The scheduler takes each of them off the counts, also those that
+    it never counted: pods that are terminating, and every pod under an empty selector (updateWithPod, 1.37).
+    """
     constraints = [c for c in pod.spec.topology_spread_constraints if c.when_unsatisfiable == "DoNotSchedule"]
     if not constraints:
         return None
-    spreads = _spreads(pod, constraints, scene.nodes.values())
+    spreads = _spreads(pod, constraints, scene.nodes.values(), tuple(gone))
 
     def on(view: NodeView) -> Refusal | None:
         return next((refusal for spread in spreads if (refusal := spread.refuses(view))), None)
@@ -54,20 +58,23 @@ def check(pod: Pod, scene: Scene) -> Check | None:
     return on
 
 
-def _spreads(pod: Pod, constraints: list[TopologySpreadConstraint], views: Iterable[NodeView]) -> list[_Spread]:
+def _spreads(
+    pod: Pod, constraints: list[TopologySpreadConstraint], views: Iterable[NodeView], gone: tuple[Pod, ...]
+) -> list[_Spread]:
     # Only nodes that carry the keys of every constraint take part.
     keys = {constraint.topology_key for constraint in constraints}
     taking_part = [view for view in views if keys <= view.node.metadata.labels.keys()]
-    return [_spread(pod, constraint, taking_part) for constraint in constraints]
+    return [_spread(pod, constraint, taking_part, gone) for constraint in constraints]
 
 
-def _spread(pod: Pod, constraint: TopologySpreadConstraint, views: list[NodeView]) -> _Spread:
+def _spread(pod: Pod, constraint: TopologySpreadConstraint, views: list[NodeView], gone: tuple[Pod, ...]) -> _Spread:
     selector = _selector(pod, constraint)
     counts: dict[str, int] = {}
     for view in views:
         if _eligible(pod, constraint, view):
             domain = view.node.metadata.labels[constraint.topology_key]
-            counts[domain] = counts.get(domain, 0) + _matching(view, selector, pod.namespace)
+            matching = _matching(view, selector, pod.namespace)
+            counts[domain] = counts.get(domain, 0) + matching - _never_counted(view, selector, pod.namespace, gone)
     return _Spread(constraint=constraint, counts=counts, counts_itself=matches_labels(selector, pod.metadata.labels))
 
 
@@ -85,6 +92,17 @@ def _matching(view: NodeView, selector: LabelSelector | None, namespace: str) ->
         and other.metadata.deletion_timestamp is None
         and matches_labels(selector, other.metadata.labels)
         for other in view.pods
+    )
+
+
+def _never_counted(view: NodeView, selector: LabelSelector | None, namespace: str, gone: tuple[Pod, ...]) -> int:
+    """Pods that are taken off the counts of a node though they were never in them."""
+    return sum(
+        other.spec.node_name == view.name
+        and other.namespace == namespace
+        and (other.metadata.deletion_timestamp is not None or _is_empty(selector))
+        and matches_labels(selector, other.metadata.labels)
+        for other in gone
     )
 
 

@@ -146,10 +146,7 @@ class Maker:
             statuses[name] = {"startTime": f"2026-11-29T{len(statuses) // 60:02}:{len(statuses) % 60:02}:00Z"}
             if self._chance(0.25):
                 statuses[name] |= self._status(pod)
-            # kube-scheduler 1.37 takes a terminating victim off the counts of a spread constraint, which never held it
-            # (podtopologyspread updateWithPod; seen with seed 9003): the model does not, so no victim terminates here.
-            finished = statuses[name].get("phase") in ("Succeeded", "Failed")
-            if not self._unequal and self._chance(0.15) and not finished:
+            if self._chance(0.15) and statuses[name].get("phase") not in ("Succeeded", "Failed"):
                 terminating.add(name)
         return tuple(pods), statuses, frozenset(terminating)
 
