@@ -37,7 +37,10 @@ class Holders(msgspec.Struct, frozen=True):
 
 
 class NodeXid(msgspec.Struct, frozen=True, kw_only=True):
-    """One code on one GPU of a node. `acted` says who did what about it; `active` that the GPU is still out for it."""
+    """One code on one GPU of a node. `acted` says who did what about it.
+
+    `active`: the GPU is still out for it; `past`: the GPU is known to be well again.
+    """
 
     code: Code
     bus: str = ""
@@ -49,6 +52,7 @@ class NodeXid(msgspec.Struct, frozen=True, kw_only=True):
     evidence: tuple[Evidence, ...] = ()
     acted: tuple[str, ...] = ()
     active: bool = False
+    past: bool = False
     holders: Holders = Holders()
 
     @property

@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from lockgate.diagnosis.gate_row import Obstacle
-from lockgate.diagnosis.rule import Failed
+from lockgate.diagnosis.rule import Failed, Skipped
 from lockgate.diagnosis.seen import listed
 from lockgate.diagnosis.stage import Stage, is_ready
 from lockgate.diagnosis.views.gate_one import GateOne
@@ -25,6 +25,8 @@ from lockgate.xid.codes import Family
 from lockgate.xid.policies import nvidia_plugin_ignores
 
 STAGES: Final = (Stage.NODE, Stage.SCHEDULING, Stage.RUNNING, Stage.FAILED)
+_WHOSE: Final = "That may be why; whose GPU it was is not known."
+_RECORD: Final = "put the node's /var/lib/kubelet/device-plugins/kubelet_internal_checkpoint into nodes/NODE/..."
 _MOST: Final = 8  # XIDs of one family on one node, told one by one
 
 
@@ -66,23 +68,25 @@ class Struck:
         """Those of one family."""
         return tuple(hit for hit in self._hits if hit.xid.code.family is family)
 
-    def failed(
+    def judged(
         self, code: str, family: Family, remedy: Callable[[Hit], tuple[Remedy, ...]], on_node: Severity = Severity.ERROR
-    ) -> Failed | None:
-        """The finding about a family, by its code; `on_node` is its severity where a node is asked about."""
+    ) -> Failed | Skipped | None:
+        """What is to be said of a family, by its code; `on_node` is its severity where a node is asked about.
+
+        An XID that may be another pod's is an open question: its words do not stand for the pod's own.
+        """
         hits = self.of(family)
-        if not hits:
-            return None
-        first = next((h for h in hits if h.sure), hits[0])
-        nodes = tuple(dict.fromkeys(h.node for h in hits))
+        sure = tuple(hit for hit in hits if hit.sure)
+        if not sure:
+            return Skipped(f"{_summary(hits[:1])} {_WHOSE}", _RECORD) if hits else None
         return Failed(
-            about=f"node/{first.node}",
-            codes=self._codes(code, first),
-            summary=_summary(hits),
-            severity=self._severity(hits, on_node),
-            evidence=tuple(e for hit in hits[:_MOST] for e in _evidence(hit)),
-            remedy=remedy(first),
-            reach=len(nodes),
+            about=f"node/{sure[0].node}",
+            codes=self._codes(code, sure[0]),
+            summary=_summary(sure),
+            severity=self._severity(sure, on_node),
+            evidence=tuple(e for hit in sure[:_MOST] for e in _evidence(hit)),
+            remedy=remedy(sure[0]),
+            reach=len({hit.node for hit in sure}),
         )
 
     def _codes(self, code: str, hit: Hit) -> tuple[str, ...]:
@@ -92,12 +96,11 @@ class Struck:
         return tuple(c for c in (code, shown) if c)
 
     def _severity(self, hits: Iterable[Hit], on_node: Severity) -> Severity | None:
-        """What the rule declares, but no more than a warning where the GPU is back, or may be another pod's."""
-        counting = [h for h in hits if h.sure and (h.now or self._stage is Stage.FAILED)]
+        """What the rule declares, but no more than a warning where the GPU is back."""
         declared = on_node if self._stage is Stage.NODE else None
-        if counting or (declared is not None and declared.rank <= Severity.WARNING.rank):
+        if self._stage is Stage.FAILED or any(hit.now for hit in hits):
             return declared
-        return Severity.WARNING
+        return Severity.WARNING if declared is None or declared.rank > Severity.WARNING.rank else declared
 
 
 def struck(
@@ -105,7 +108,7 @@ def struck(
 ) -> Struck:
     """The XIDs that concern a node, or a pod."""
     if stage is Stage.NODE and not isinstance(node, Missing):
-        return Struck(stage, tuple(Hit(node.name, x, True, _lacking(node)) for x in xids.on(node.name)))
+        return Struck(stage, tuple(Hit(node.name, x, True, _lacking(node)) for x in xids.on(node.name) if not x.past))
     if stage is Stage.SCHEDULING:
         rows = () if isinstance(gate_one, Missing) else gate_one.nearest_with(Obstacle.UNHEALTHY, Obstacle.GONE)
         found = ((r.node, x) for r in rows for x in xids.on(r.node) if x.active or x.acted)
@@ -114,11 +117,11 @@ def struck(
 
 
 def _of_pod(pod: Pod, stage: Stage, nodes: Nodes | Missing, xids: Xids) -> Iterable[Hit]:
-    """Its own GPU's; where that is not known, all of its node's, if the pod is not well."""
+    """Its own GPU's; where that is not known, those of its node that are not past, if the pod is not well."""
     own, name = f"{pod.namespace}/{pod.name}", pod.spec.node_name
     sick = stage is Stage.FAILED or not is_ready(pod)
     for xid in xids.on(name):
-        if own in xid.holders.pods and (xid.holders.known or sick):
+        if own in xid.holders.pods and (xid.holders.known or (sick and not xid.past)):
             yield Hit(name, xid, xid.holders.known, _lacking(_named(name, nodes)))
 
 

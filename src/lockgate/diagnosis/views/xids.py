@@ -14,6 +14,7 @@ from lockgate.diagnosis.views.node_words import NodeWords
 from lockgate.diagnosis.xid_told import Holders, NodeXid, from_conditions, from_kernel, from_plugin, from_state, merged
 from lockgate.model import names
 from lockgate.model.facts import DaemonSets, Missing, NodeFolders, Nodes, NodeStates, Pods
+from lockgate.model.node_state import DevicesState
 from lockgate.model.objects import Node, Pod
 from lockgate.scheduling.requests import amounts
 from lockgate.xid.kernel_log import KernelLog, SxidLine, bus_of, parse_kernel_log
@@ -71,7 +72,8 @@ def xids(
         ]
         if told:
             uuids = _uuids(logs, node_words.output(name, "nvidia-smi-q"))
-            place = _Place(node, _holding(name, every), _record(files.get(name, {})), settings)
+            devices = states.get(name)
+            place = _Place(node, devices, _holding(name, every), _record(files.get(name, {})), settings)
             gpus = (msgspec.structs.replace(t, uuid=t.uuid or uuids.get(t.bus, "")) for t in told)
             found[name] = tuple(place.completed(x) for x in merged(gpus))
     return Xids(found, switches)
@@ -90,13 +92,21 @@ class _Place(msgspec.Struct, frozen=True):
     """What of a node tells whose GPU it is and who leaves its XIDs alone; `record` is the kubelet's, by pod uid."""
 
     node: Node | None
+    devices: DevicesState | None
     here: list[Pod]
     record: Mapping[str, tuple[str, ...]]
     settings: Mapping[str, str] | None
 
     def completed(self, xid: NodeXid) -> NodeXid:
         acted = xid.acted or _left_alone(xid.code.number, self.settings)
-        return msgspec.structs.replace(xid, holders=self._holders(xid), acted=acted)
+        return msgspec.structs.replace(xid, holders=self._holders(xid), acted=acted, past=self._is_past(xid))
+
+    def _is_past(self, xid: NodeXid) -> bool:
+        """Whether the device plugin has the GPU in use again: this one, or all where it is not told which."""
+        if self.devices is None or not self.devices.registered or xid.active:
+            return False
+        own = [d for d in self.devices.devices if d.uuid == xid.uuid] or self.devices.devices
+        return bool(own) and all(d.healthy for d in own)
 
     def _holders(self, xid: NodeXid) -> Holders:
         """Whose GPU it is: by the kubelet's record; else every pod that has a GPU there and was there in time."""

@@ -9,15 +9,15 @@ plugin is restarted. XID 45 follows another error: look for the one before it.
 Fix: look into the program (compute-sanitizer, newer CUDA libraries). When many programs fail on one GPU, suspect it.
 """
 
-from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.rule import Failed, Skipped, rule
 from lockgate.diagnosis.views.struck import STAGES, Hit, Struck
 from lockgate.model.finding import Remedy, Risk, Severity
 from lockgate.xid.codes import Family
 
 
 @rule(codes=("K01",), severity=Severity.ERROR, stages=STAGES)
-def application(struck: Struck) -> Failed | None:
-    return struck.failed("K01", Family.APPLICATION, _remedy, on_node=Severity.INFO)
+def application(struck: Struck) -> Failed | Skipped | None:
+    return struck.judged("K01", Family.APPLICATION, _remedy, on_node=Severity.INFO)
 
 
 def _remedy(hit: Hit) -> tuple[Remedy, ...]:

@@ -9,15 +9,15 @@ Fix: start the program again. Let the plugin ignore the code (`DP_DISABLE_HEALTH
 idle, so that the bad row is replaced.
 """
 
-from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.rule import Failed, Skipped, rule
 from lockgate.diagnosis.views.struck import STAGES, Hit, Struck
 from lockgate.model.finding import Remedy, Risk, Severity
 from lockgate.xid.codes import Family
 
 
 @rule(codes=("K02",), severity=Severity.ERROR, stages=STAGES, mutes=("devices/unhealthy",))
-def contained_memory_error(struck: Struck) -> Failed | None:
-    return struck.failed("K02", Family.CONTAINED, _remedy, on_node=Severity.WARNING)
+def contained_memory_error(struck: Struck) -> Failed | Skipped | None:
+    return struck.judged("K02", Family.CONTAINED, _remedy, on_node=Severity.WARNING)
 
 
 def _remedy(hit: Hit) -> tuple[Remedy, ...]:

@@ -9,7 +9,7 @@ Fix: drain the node and reset the GPU; often only a reboot helps. Update the dri
 """
 
 from lockgate.diagnosis.followers import AFTER_DRIVER
-from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.rule import Failed, Skipped, rule
 from lockgate.diagnosis.views.struck import STAGES, Hit, Struck
 from lockgate.model.finding import Remedy, Risk, Severity
 from lockgate.xid.codes import Family
@@ -27,8 +27,8 @@ from lockgate.xid.codes import Family
         "xid/recovery-asked",
     ),
 )
-def firmware_hang(struck: Struck) -> Failed | None:
-    return struck.failed("K06", Family.FIRMWARE, _remedy)
+def firmware_hang(struck: Struck) -> Failed | Skipped | None:
+    return struck.judged("K06", Family.FIRMWARE, _remedy)
 
 
 def _remedy(hit: Hit) -> tuple[Remedy, ...]:

@@ -9,7 +9,7 @@ Fix: restart the jobs; when it comes back, drain the node and reset all GPUs of 
 baseboard inspected. NVIDIA has a workflow of its own for these codes.
 """
 
-from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.rule import Failed, Skipped, rule
 from lockgate.diagnosis.views.struck import STAGES, Hit, Struck
 from lockgate.model.finding import Remedy, Risk, Severity
 from lockgate.xid.codes import Family
@@ -24,8 +24,8 @@ from lockgate.xid.codes import Family
         "xid/recovery-asked",
     ),
 )
-def link_error(struck: Struck) -> Failed | None:
-    return struck.failed("K08", Family.LINK, _remedy)
+def link_error(struck: Struck) -> Failed | Skipped | None:
+    return struck.judged("K08", Family.LINK, _remedy)
 
 
 def _remedy(hit: Hit) -> tuple[Remedy, ...]:

@@ -7,7 +7,7 @@ How to tell: `nvidia-smi -q -d ECC,ROW_REMAPPER` counts the errors, and says whe
 Fix: drain the node and reset the GPU. When it comes back again and again, have the GPU replaced.
 """
 
-from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.rule import Failed, Skipped, rule
 from lockgate.diagnosis.views.struck import STAGES, Hit, Struck
 from lockgate.model.finding import Remedy, Risk, Severity
 from lockgate.xid.codes import Family
@@ -22,8 +22,8 @@ from lockgate.xid.codes import Family
         "xid/recovery-asked",
     ),
 )
-def memory_error(struck: Struck) -> Failed | None:
-    return struck.failed("K03", Family.MEMORY, _remedy)
+def memory_error(struck: Struck) -> Failed | Skipped | None:
+    return struck.judged("K03", Family.MEMORY, _remedy)
 
 
 def _remedy(hit: Hit) -> tuple[Remedy, ...]:

@@ -11,7 +11,7 @@ supply, the riser and the seating, and have the GPU inspected.
 """
 
 from lockgate.diagnosis.followers import AFTER_DRIVER
-from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.rule import Failed, Skipped, rule
 from lockgate.diagnosis.views.struck import STAGES, Hit, Struck
 from lockgate.model.finding import Remedy, Risk, Severity
 from lockgate.xid.codes import Family
@@ -31,8 +31,8 @@ from lockgate.xid.codes import Family
         "xid/recovery-asked",
     ),
 )
-def off_the_bus(struck: Struck) -> Failed | None:
-    return struck.failed("K05", Family.BUS, _remedy)
+def off_the_bus(struck: Struck) -> Failed | Skipped | None:
+    return struck.judged("K05", Family.BUS, _remedy)
 
 
 def _remedy(hit: Hit) -> tuple[Remedy, ...]:

@@ -7,15 +7,15 @@ How to tell: the line ends with `changed from ... to ... (GPU Reset Required)` o
 Fix: do what it names; look for the XID just before it, which is the cause.
 """
 
-from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.rule import Failed, Skipped, rule
 from lockgate.diagnosis.views.struck import STAGES, Hit, Struck
 from lockgate.model.finding import Remedy, Risk, Severity
 from lockgate.xid.codes import Family
 
 
 @rule(codes=("K09",), severity=Severity.ERROR, stages=STAGES, mutes=("devices/unhealthy",))
-def recovery_asked(struck: Struck) -> Failed | None:
-    return struck.failed("K09", Family.RECOVERY, _remedy, on_node=Severity.WARNING)
+def recovery_asked(struck: Struck) -> Failed | Skipped | None:
+    return struck.judged("K09", Family.RECOVERY, _remedy, on_node=Severity.WARNING)
 
 
 def _remedy(hit: Hit) -> tuple[Remedy, ...]:

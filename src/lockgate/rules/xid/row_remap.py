@@ -9,7 +9,7 @@ How to tell: `nvidia-smi -q -d ROW_REMAPPER` shows `Pending: Yes` or `Remapping 
 Fix: reset the GPU when it is idle; after a failed replacement have the GPU inspected.
 """
 
-from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.rule import Failed, Skipped, rule
 from lockgate.diagnosis.views.struck import STAGES, Hit, Struck
 from lockgate.model.finding import Remedy, Risk, Severity
 from lockgate.xid.codes import Family
@@ -24,8 +24,8 @@ from lockgate.xid.codes import Family
         "xid/recovery-asked",
     ),
 )
-def row_remap(struck: Struck) -> Failed | None:
-    return struck.failed("K04", Family.ROW_REMAP, _remedy, on_node=Severity.WARNING)
+def row_remap(struck: Struck) -> Failed | Skipped | None:
+    return struck.judged("K04", Family.ROW_REMAP, _remedy, on_node=Severity.WARNING)
 
 
 def _remedy(hit: Hit) -> tuple[Remedy, ...]:

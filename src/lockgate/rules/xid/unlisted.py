@@ -7,15 +7,15 @@ How to tell: NVIDIA's list of XIDs (docs.nvidia.com/deploy/xid-errors) has every
 Fix: look the code up; reset the GPU if the program fails on it again.
 """
 
-from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.rule import Failed, Skipped, rule
 from lockgate.diagnosis.views.struck import STAGES, Hit, Struck
 from lockgate.model.finding import Remedy, Risk, Severity
 from lockgate.xid.codes import Family
 
 
 @rule(codes=(), severity=Severity.WARNING, stages=STAGES, gpu=None)
-def unlisted(struck: Struck) -> Failed | None:
-    return struck.failed("", Family.OTHER, _remedy, on_node=Severity.WARNING)
+def unlisted(struck: Struck) -> Failed | Skipped | None:
+    return struck.judged("", Family.OTHER, _remedy, on_node=Severity.WARNING)
 
 
 def _remedy(hit: Hit) -> tuple[Remedy, ...]:

@@ -8,15 +8,15 @@ How to tell: compare the label `nvidia.com/vgpu.host-driver-version` with the dr
 Fix: bring both drivers to one vGPU release; see the licence with `nvidia-smi -q | grep -i license`.
 """
 
-from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.rule import Failed, Skipped, rule
 from lockgate.diagnosis.views.struck import STAGES, Hit, Struck
 from lockgate.model.finding import Remedy, Risk, Severity
 from lockgate.xid.codes import Family
 
 
 @rule(codes=("K10",), severity=Severity.ERROR, stages=STAGES, mutes=("devices/unhealthy",))
-def vgpu_mismatch(struck: Struck) -> Failed | None:
-    return struck.failed("K10", Family.VGPU, _remedy)
+def vgpu_mismatch(struck: Struck) -> Failed | Skipped | None:
+    return struck.judged("K10", Family.VGPU, _remedy)
 
 
 def _remedy(hit: Hit) -> tuple[Remedy, ...]:
