@@ -17,7 +17,7 @@ from lockgate.diagnosis.stage import Stage, is_ready
 from lockgate.diagnosis.views.gate_one import gpu_asked
 from lockgate.diagnosis.views.stack import NodeStack, Stacks
 from lockgate.model import names
-from lockgate.model.facts import Pods
+from lockgate.model.facts import Missing, Pods
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Node, Pod
 
@@ -38,11 +38,11 @@ _MOST = 5
         "operator/policy-not-ready",
     ),
 )
-def stale_after_swap(node: Node, stacks: Stacks, pods: Pods) -> Failed | None:
+def stale_after_swap(node: Node, stacks: Stacks, pods: Pods | Missing) -> Failed | None:
     on = stacks.on(node.name)
     driver = on.pod_of("driver")
     since = _started(driver) if driver is not None and is_ready(driver) else None
-    if driver is None or since is None or not _suffers(on):
+    if driver is None or since is None or isinstance(pods, Missing) or not _suffers(on):
         return None
     old = [p for p in pods if p.spec.node_name == node.name and _is_older(p, since)]
     if not old:

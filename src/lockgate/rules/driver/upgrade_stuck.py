@@ -78,12 +78,18 @@ def _halt(node: Node, state: str, nodes: Nodes, operands: Operands, warned: Even
             return _Halt("it failed, and keeps its place in the budget until somebody mends it", Severity.ERROR)
         case "upgrade-required":
             return _waiting(node, nodes)
-        case "validation-required" if not any(p.operand == "operator-validator" for p in operands.on(node.name)):
+        case "validation-required" if _lacks_validator(node, operands):
             return _Halt("no validator runs on the node, so it waits for good", Severity.WARNING)
         case _ if state in _DELETING and warned:
             return _Halt("GPU pods of the node cannot be deleted", Severity.WARNING)
         case _:
             return _Halt("it goes on", Severity.INFO)
+
+
+def _lacks_validator(node: Node, operands: Operands) -> bool:
+    """Whether none of the pods that are known there is the validator's."""
+    there = operands.on(node.name)
+    return bool(there) and not any(each.operand == "operator-validator" for each in there)
 
 
 def _waiting(node: Node, nodes: Nodes) -> _Halt:
