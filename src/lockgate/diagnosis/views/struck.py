@@ -26,6 +26,7 @@ from lockgate.xid.policies import nvidia_plugin_ignores
 
 STAGES: Final = (Stage.NODE, Stage.SCHEDULING, Stage.RUNNING, Stage.FAILED)
 _WHOSE: Final = "That may be why; whose GPU it was is not known."
+_LOG: Final = "on the node: dmesg | grep -iE 'NVRM|Xid'; or put it into nodes/NODE/dmesg.txt of a folder"
 _RECORD: Final = "put the node's /var/lib/kubelet/device-plugins/kubelet_internal_checkpoint into nodes/NODE/..."
 _MOST: Final = 8  # XIDs of one family on one node, told one by one
 
@@ -61,8 +62,14 @@ class Hit(msgspec.Struct, frozen=True):
 class Struck:
     """The XIDs that concern the subject, and what is to be said of a family of them."""
 
-    def __init__(self, stage: Stage, hits: tuple[Hit, ...]) -> None:
-        self._stage, self._hits = stage, hits
+    def __init__(self, stage: Stage, hits: tuple[Hit, ...], blind: str = "") -> None:
+        self._stage, self._hits, self._blind = stage, hits, blind
+
+    def open_question(self) -> Skipped | None:
+        """That nothing would tell of an XID of the node on which a pod ended; None where something would."""
+        if not self._blind:
+            return None
+        return Skipped(f"the kernel's log of {self._blind} is not known: an XID may be behind it", _LOG, decides=False)
 
     def of(self, family: Family) -> tuple[Hit, ...]:
         """Those of one family."""
@@ -113,7 +120,9 @@ def struck(
         rows = () if isinstance(gate_one, Missing) else gate_one.nearest_with(Obstacle.UNHEALTHY, Obstacle.GONE)
         found = ((r.node, x) for r in rows for x in xids.on(r.node) if x.active or x.acted)
         return Struck(stage, tuple(Hit(name, x, True, _lacking(_named(name, nodes))) for name, x in found))
-    return Struck(stage, tuple(_of_pod(pod, stage, nodes, xids)))
+    name = pod.spec.node_name
+    blind = name if stage is Stage.FAILED and not xids.known_of(name) else ""
+    return Struck(stage, tuple(_of_pod(pod, stage, nodes, xids)), blind)
 
 
 def _of_pod(pod: Pod, stage: Stage, nodes: Nodes | Missing, xids: Xids) -> Iterable[Hit]:

@@ -1,7 +1,7 @@
 """The XIDs of each node, from wherever they are told: what they are, on which GPU, who acted, and whose GPU it is."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 import msgspec
@@ -30,9 +30,16 @@ class Xids:
     """What every node is known to have had."""
 
     def __init__(
-        self, by_node: Mapping[str, tuple[NodeXid, ...]], switches: Mapping[str, tuple[SxidLine, ...]]
+        self,
+        by_node: Mapping[str, tuple[NodeXid, ...]],
+        switches: Mapping[str, tuple[SxidLine, ...]],
+        looked_at: Collection[str],
     ) -> None:
-        self._by_node, self._switches = by_node, switches
+        self._by_node, self._switches, self._looked_at = by_node, switches, looked_at
+
+    def known_of(self, node: str) -> bool:
+        """Whether anything would have told of an XID of the node: its kernel's log, or its plugin's state."""
+        return node in self._looked_at
 
     def on(self, node: str) -> tuple[NodeXid, ...]:
         """The XIDs of a node, oldest first as far as that is known."""
@@ -59,11 +66,12 @@ def xids(
     near = namespace_pods if isinstance(pods, Missing) else pods
     every = () if isinstance(near, Missing) else near
     settings = _settings(() if isinstance(daemon_sets, Missing) else daemon_sets)
-    found, switches = {}, {}
+    found, switches, looked_at = {}, {}, set[str]()
     for name in {*known_nodes, *states, *files}:
         logs = [(source, parse_kernel_log(text)) for source, text in node_words.kernel(name)]
         switches[name] = tuple(s for _, log in logs for s in log.sxids)
         node = known_nodes.get(name)
+        looked_at |= {name} if logs or states.get(name) is not None else set()
         told = [
             *from_kernel(name, logs),
             *from_plugin(name, node_words),
@@ -76,7 +84,7 @@ def xids(
             place = _Place(node, devices, _holding(name, every), _record(files.get(name, {})), settings)
             gpus = (msgspec.structs.replace(t, uuid=t.uuid or uuids.get(t.bus, "")) for t in told)
             found[name] = tuple(place.completed(x) for x in merged(gpus))
-    return Xids(found, switches)
+    return Xids(found, switches, looked_at)
 
 
 def _holding(node: str, pods: Pods) -> list[Pod]:

@@ -32,7 +32,7 @@ from lockgate.xid.codes import Family
     ),
 )
 def off_the_bus(struck: Struck) -> Failed | Skipped | None:
-    return struck.judged("K05", Family.BUS, _remedy)
+    return struck.judged("K05", Family.BUS, _remedy) or struck.open_question()
 
 
 def _remedy(hit: Hit) -> tuple[Remedy, ...]:
