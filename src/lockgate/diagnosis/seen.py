@@ -59,8 +59,7 @@ def event(seen: Event) -> Evidence:
     """An event, verbatim."""
     ref = seen.about
     place = f"{ref.kind.lower()}/{ref.namespace}/{ref.name}" if ref.namespace else f"{ref.kind.lower()}/{ref.name}"
-    times = seen.series.count if seen.series else seen.count
-    note = f"{times} times" if times and times > 1 else ""
+    note = f"{seen.times} times" if seen.times > 1 else ""
     return Evidence(object=place, field=f"event {seen.reason}", verbatim=seen.text, note=note)
 
 

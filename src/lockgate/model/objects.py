@@ -427,7 +427,7 @@ class EventSource(Object, frozen=True):
 
 
 class Event(Resource, frozen=True):
-    """A core/v1 Event; events.k8s.io names (`regarding`, `note`) are read as well."""
+    """A core/v1 Event; the names of events.k8s.io (`regarding`, `note`, `deprecatedCount`, ...) are read as well."""
 
     type: str = ""
     reason: str = ""
@@ -442,6 +442,8 @@ class Event(Resource, frozen=True):
     regarding: ObjectReference | None = None
     source: EventSource = EventSource()
     reporting_component: str = ""
+    deprecated_count: int | None = None
+    deprecated_last_timestamp: dt.datetime | None = None
 
     @property
     def about(self) -> ObjectReference:
@@ -455,8 +457,18 @@ class Event(Resource, frozen=True):
     def last_seen(self) -> dt.datetime | None:
         series = self.series.last_observed_time if self.series else None
         return (
-            series or self.last_timestamp or self.event_time or self.first_timestamp or self.metadata.creation_timestamp
+            series
+            or self.last_timestamp
+            or self.deprecated_last_timestamp
+            or self.event_time
+            or self.first_timestamp
+            or self.metadata.creation_timestamp
         )
+
+    @property
+    def times(self) -> int:
+        """How often it happened, 0 where that is not told."""
+        return (self.series.count if self.series else self.count or self.deprecated_count) or 0
 
 
 class RuntimeClass(Resource, frozen=True):

@@ -19,6 +19,8 @@ from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 
 # k8s-device-plugin 0.17.4 internal/rm/device_map.go (k8s-device-plugin#225).
 _TEXT = re.compile(r"device (?P<index>\S+) has no MIG devices configured")
+# nvidia-smi prints its table of MIG devices only where MIG is on (NVIDIA's MIG user guide).
+_NONE = re.compile(r"No MIG devices found")
 
 
 @rule(
@@ -31,11 +33,21 @@ _TEXT = re.compile(r"device (?P<index>\S+) has no MIG devices configured")
 def instances_lost(ailing: Ailing) -> Outcome:
     return blame(
         ailing,
-        lambda on: with_more(on.said(_TEXT, of=("device-plugin", "gpu-feature-discovery")), _state(on)),
-        lambda on, told: f"MIG is on at GPU {told.match['index']}, and no MIG device is there.",
+        lambda on: with_more(on.said(_TEXT, of=("device-plugin", "gpu-feature-discovery")) or _listed(on), _state(on)),
+        lambda on, told: f"MIG is on{_where(told)}, and no MIG device is there.",
         _remedies,
         softer=Severity.ERROR,
     )
+
+
+def _listed(on: NodeStack) -> Told | None:
+    """What nvidia-smi said on a node that has nothing to offer."""
+    return None if on.advertises else on.printed(("nvidia-smi",), _NONE)
+
+
+def _where(told: Told) -> str:
+    index = told.match.groupdict().get("index")
+    return f" at GPU {index}" if index else ""
 
 
 def _state(on: NodeStack) -> Evidence | None:
