@@ -74,7 +74,7 @@ def xids(
         looked_at |= {name} if logs or states.get(name) is not None else set()
         told = [
             *from_kernel(name, logs),
-            *from_plugin(name, node_words),
+            *from_plugin(name, node_words, states.get(name)),
             *from_state(name, states.get(name)),
             *from_conditions(node),
         ]
