@@ -36,7 +36,8 @@ def _cluster(said: dict[str, Any]) -> ClusterFacts:
 def _gpu_node(name: str, **said: Any) -> GpuNode:
     return GpuNode(
         name=name,
-        resources=frozenset(said.get("resources", ["nvidia.com/gpu"])),
+        capacity=said.get("capacity", {"nvidia.com/gpu": 8}),
+        labels=said.get("labels", {}),
         taints=tuple(Taint(**taint) for taint in said.get("taints", ())),
         cuda=tuple(said["cuda"]) if "cuda" in said else None,
         shared=frozenset(said.get("shared", ())),

@@ -27,9 +27,9 @@ def spec(**more: Any) -> dict[str, Any]:
 def cluster(**deployment: Any) -> SmallCluster:
     """One GPU node, the class `nvidia`, and Deployment infer in namespace ml."""
     made = SmallCluster()
-    node = {"metadata": {"labels": LABELS}, "status": {"allocatable": {GPU: "2"}}}
+    node = {"metadata": {"labels": LABELS}, "status": {"capacity": {GPU: "2"}}}
     made.put("/api/v1/nodes/gpu-1", {**node, "spec": {"taints": [{"key": "team", "effect": "NoSchedule"}]}})
-    made.put("/api/v1/nodes/cpu", {"status": {"allocatable": {"cpu": "4"}}})
+    made.put("/api/v1/nodes/cpu", {"status": {"capacity": {"cpu": "4"}}})
     made.put("/apis/node.k8s.io/v1/runtimeclasses/nvidia", {"handler": "nvidia"})
     template = {"spec": spec(tolerations=[{"key": "team", "operator": "Exists"}], **deployment)}
     made.put("/apis/apps/v1/namespaces/ml/deployments/infer", {"spec": {"template": template}})

@@ -1,7 +1,7 @@
 """What a live cluster says, as the facts that manifests are judged against."""
 
 from lockgate.collect.live_workload import Against
-from lockgate.kit.quantity import parse_quantity
+from lockgate.kit.quantity import whole
 from lockgate.lint.cluster_facts import ClusterFacts, GpuNode
 from lockgate.model import names
 from lockgate.model.facts import Missing
@@ -27,18 +27,18 @@ def cluster_facts(found: Against) -> ClusterFacts:
     )
 
 
-def _gpus(node: Node) -> frozenset[str]:
-    """The GPU resources that it advertises, those of which none is healthy left out."""
-    offered = node.status.allocatable.items()
-    return frozenset(n for n, amount in offered if names.is_gpu_resource(n) and parse_quantity(amount) > 0)
+def _gpus(node: Node) -> dict[str, int]:
+    """The GPU resources that it advertises; devices that are unhealthy at the moment count."""
+    return {n: whole(amount) for n, amount in node.status.capacity.items() if names.is_gpu_resource(n)}
 
 
-def _gpu_node(node: Node, resources: frozenset[str], state: NodeStanding | None) -> GpuNode:
+def _gpu_node(node: Node, resources: dict[str, int], state: NodeStanding | None) -> GpuNode:
     labels = node.metadata.labels
     shared = labels.get(_STRATEGY, "none") not in ("", "none")
     return GpuNode(
         name=node.name,
-        resources=resources,
+        capacity=resources,
+        labels=labels,
         taints=node.spec.taints,
         cuda=_cuda(labels),
         shared=frozenset(n for n in resources if shared and names.is_whole_gpu(n)),

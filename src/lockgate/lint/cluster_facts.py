@@ -1,19 +1,22 @@
 """What a cluster says that a manifest is judged against: its RuntimeClasses, and its GPU nodes."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from lockgate.model.objects import Taint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuNode:
-    """A node that advertises GPUs. `injects` is None where it is not known whether a pod without a class gets devices.
+    """A node that advertises GPUs; `capacity` has their resources, also those of which there are none at the moment.
 
-    `cuda` is the newest CUDA that its driver can run; `shared` names resources of which several slots are one device.
+    `injects` is None where it is not known whether a pod without a class gets devices. `cuda` is the newest CUDA that
+    its driver can run; `shared` names resources of which several slots are one device.
     """
 
     name: str
-    resources: frozenset[str]
+    capacity: Mapping[str, int]
+    labels: Mapping[str, str] = field(default_factory=dict)
     taints: tuple[Taint, ...] = ()
     cuda: tuple[int, int] | None = None
     shared: frozenset[str] = frozenset()
@@ -28,5 +31,5 @@ class ClusterFacts:
     runtime_classes: frozenset[str] | None = None
 
     def offering(self, resources: frozenset[str]) -> tuple[GpuNode, ...]:
-        """The nodes that advertise all of some resources."""
-        return tuple(node for node in self.nodes if resources <= node.resources)
+        """The nodes that have some of each of these resources."""
+        return tuple(node for node in self.nodes if all(node.capacity.get(name, 0) > 0 for name in resources))
