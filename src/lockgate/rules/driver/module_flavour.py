@@ -18,7 +18,7 @@ from lockgate.diagnosis.views.ailing import Ailing
 from lockgate.diagnosis.views.stack import NodeStack, Told
 from lockgate.model.finding import Remedy, Risk, Severity
 
-# The first is in nvidia.ko (open, 535.261), the second was seen in reports (awslabs/amazon-eks-ami#1697) only.
+# nvidia.ko: the first in the open one (535.261), the second in the proprietary one (580.178).
 _NEEDS_PROPRIETARY = re.compile(r"installed in this system is not supported by open")
 _NEEDS_OPEN = re.compile(r"requires use of the NVIDIA open kernel modules")
 

@@ -17,7 +17,7 @@ from lockgate.diagnosis.views.stack import Stacks
 from lockgate.model.finding import Remedy, Risk, Severity
 from lockgate.model.objects import Node
 
-# nvidia-smi 535.261: the field is there for virtual GPUs alone.
+# nvidia-smi 535.261 and 580.178: the field is there for virtual GPUs alone.
 _STATUS = re.compile(r"License Status\s*:\s*Unlicensed(?: \((?P<how>\w+)\))?")
 
 

@@ -22,7 +22,7 @@ from lockgate.model import names
 from lockgate.model.facts import Missing, Pods
 from lockgate.model.finding import Remedy, Risk, Severity
 
-# nvidia-smi 535.261 (the first line), NVML through mig-parted (gpu-operator#1845, mig-parted#181).
+# nvidia-smi 550.163, through mig-parted (gpu-operator#1845, mig-parted#181).
 _TEXTS = (
     re.compile(r"In use by another client"),
     re.compile(r"The following GPUs could not be reset"),

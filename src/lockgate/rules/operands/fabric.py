@@ -21,7 +21,11 @@ from lockgate.model.finding import Remedy, Risk, Severity
 # CUDA's words for 802 (gpu-operator#1043, #286, #545), which our validator quotes when it names the fabric itself.
 _TEXT = re.compile(r"system not yet initialized")
 _STATE = re.compile(r"(?m)^\s*State\s+:\s*(?:In Progress|Not Started)")  # of nvidia-smi -q, only the fabric has these
-_MANAGER = re.compile(r"detected number of NVSwitches don't match with any supported system topology")
+# nv-fabricmanager 595: what it minds before it gives up.
+_MANAGER = re.compile(
+    r"detected number of NVSwitches don't match with any supported system topology"
+    r"|fabric manager version is incompatible with NVSwitch driver|don't match with driver version \S+"
+)
 
 
 @rule(
