@@ -5,6 +5,7 @@ exist for Kubernetes.
 
 Why it matters: no pod is made. Where a controller of a custom kind makes the pods, or a webhook edits them, the words
 are only in its events.
+How to tell: the API server's words name the field; in a file, request and limit of the GPU are compared.
 Fix: set `limits` alone to a whole number; the request follows by itself. For less than a GPU ask for a MIG device or a
 slot of a shared GPU by its own name.
 """

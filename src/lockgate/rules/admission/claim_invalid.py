@@ -4,6 +4,7 @@ Each entry of `spec.resourceClaims` names either a claim or a template. Up to Ku
 `source`, which newer servers do not know.
 
 Why it matters: manifests of older examples are refused, or (where validation is lenient) lose the claim without a word.
+How to tell: the entry of `spec.resourceClaims` has no name beside its own, two names, or a `source`.
 Fix: write `resourceClaimName` or `resourceClaimTemplateName` beside `name`, exactly one of them.
 """
 

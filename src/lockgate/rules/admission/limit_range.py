@@ -4,6 +4,7 @@ It bounds what one container or one pod may ask for. A `max` for containers is a
 amount: `max: {nvidia.com/gpu: 1}` gives one GPU to every container of the namespace that asks for none.
 
 Why it matters: the namespace may have GPUs left in its quota, and one pod still may not ask for that many.
+How to tell: the event says `maximum ... usage per Container|Pod is`; the LimitRange that holds that bound is shown.
 Fix: ask for less in one container or pod, or have the LimitRange raised.
 """
 

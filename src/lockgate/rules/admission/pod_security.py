@@ -5,6 +5,8 @@ has DESIRED n and CURRENT 0, and only its events say why.
 
 Why it matters: no pod exists, so no pod can be described; an operator whose namespace was labelled later stops in the
 middle of a rollout.
+How to tell: the event says `violates PodSecurity`; the namespace's label `pod-security.kubernetes.io/enforce` holds
+the level.
 Fix: label the operator's namespace `pod-security.kubernetes.io/enforce=privileged`. A GPU workload needs no privilege:
 take hostPath, hostPID and privileged out of it instead.
 """

@@ -5,6 +5,7 @@ made only in namespaces with a ResourceQuota whose scope names the class. NVIDIA
 class.
 
 Why it matters: the operator installs without an error and its DaemonSets never get a pod.
+How to tell: the event says `insufficient quota to match these scopes` or `no PriorityClass with name`.
 Fix: create the PriorityClass, or a ResourceQuota in the namespace with `scopeSelector` for the class.
 """
 

@@ -4,6 +4,7 @@ For devices a quota knows only `requests.<resource>`. The API server takes `nvid
 as keys without a word, and nothing counts them.
 
 Why it matters: the namespace looks bounded and is not; one team can take every GPU.
+How to tell: `status.used` of the quota has no such key, however many GPUs the namespace uses.
 Fix: write `requests.nvidia.com/gpu`.
 """
 

@@ -5,6 +5,7 @@ quota is about.
 
 Why it matters: it ends by itself within seconds. If it lasts, the quota controller does not work, and nothing new
 starts in the namespace.
+How to tell: the event says `status unknown for quota`; the quota's `status.used` is empty.
 Fix: wait a moment; then look at the controller manager.
 """
 

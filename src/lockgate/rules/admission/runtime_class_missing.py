@@ -4,6 +4,8 @@ The API server refuses every pod whose `runtimeClassName` names no RuntimeClass 
 
 Why it matters: no pod exists, so nothing shows but the controller's events. It is another fault than a handler that
 the node lacks: there the object exists.
+How to tell: the event says `RuntimeClass ... not found`; where the object exists, it is the node's runtime that lacks
+it.
 Fix: install the operator that makes the class, or drop `runtimeClassName`; GPUs reach pods by CDI without one.
 """
 

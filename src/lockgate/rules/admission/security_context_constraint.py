@@ -5,6 +5,7 @@ reason from each of them.
 
 Why it matters: operands need `privileged`; an operator that was installed into another namespace, or whose service
 accounts lost their binding, gets no pod.
+How to tell: the event says `unable to validate against any security context constraint` and lists each of them.
 Fix: let the service account use the constraint that the pods need; a GPU workload needs none beyond `restricted-v2`.
 """
 

@@ -4,6 +4,7 @@ The API server refuses a pod whose `serviceAccountName` names nothing in its nam
 
 Why it matters: it is no GPU fault, and looks like one: the controller has no pod, and only its events say why. A chart
 that was removed in part, or a namespace made by hand, is what is usually behind it.
+How to tell: the event says `error looking up service account`.
 Fix: create the service account, or name one that exists.
 """
 

@@ -5,6 +5,7 @@ words.
 
 Why it matters: no pod exists, and the words are only in the controller's events. It is a rule that somebody wrote, no
 fault of GPUs.
+How to tell: the event says `denied the request`, and names the webhook or the policy.
 Fix: change what the words name in the pod template, or ask the policy's owner for an exception.
 """
 

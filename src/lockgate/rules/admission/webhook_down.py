@@ -4,6 +4,8 @@ The webhook's configuration says `failurePolicy: Fail`, and its service is gone,
 
 Why it matters: it stops every pod that it is asked about, of GPU workloads and of operands alike, often long after the
 program behind it (a scheduler such as HAMi, Volcano, KAI or Kueue, or a policy engine) was removed.
+How to tell: the event says `failed calling webhook`; the rest is the way to it that failed (no such service, timeout,
+certificate).
 Fix: bring the program behind the webhook back, or delete the configuration that it left behind.
 """
 

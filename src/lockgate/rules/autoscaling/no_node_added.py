@@ -4,6 +4,7 @@ cluster-autoscaler and Karpenter ask of each pool whether a new node of it would
 of the pod: no pool has such GPUs, the pools are at their maximum, or the pod's own wishes exclude them.
 
 Why it matters: the GPUs that are there are taken, and the rescue that everybody waits for is not coming.
+How to tell: the pod has an event `NotTriggerScaleUp`, or one of Karpenter that begins `Failed to schedule pod`.
 Fix: let a GPU pool grow. A pool that stands at 0 nodes must say that its nodes have GPUs, or cluster-autoscaler does
 not know (tags `k8s.io/cluster-autoscaler/node-template/resources/nvidia.com/gpu` on its group).
 """

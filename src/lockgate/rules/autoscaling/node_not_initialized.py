@@ -5,6 +5,7 @@ Karpenter keeps the node's place for the pod, and after a while may replace the 
 
 Why it matters: nodes come, cost money and go, and the pod stays Pending. The device plugin is late or broken there, or
 it offers the GPUs under another name (`nvidia.com/gpu.shared`) than the one that Karpenter expects.
+How to tell: the NodeClaim's condition Initialized says `Resource ... was requested but not registered`.
 Fix: mend the device plugin on the node, or keep the resource's name with shared GPUs (`renameByDefault: false`).
 """
 

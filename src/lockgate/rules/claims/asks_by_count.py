@@ -4,6 +4,7 @@ NVIDIA's driver for dynamic resource allocation publishes the node's GPUs in Res
 beside it, and without a DeviceClass that stands for the resource's name, `nvidia.com/gpu` does not exist there.
 
 Why it matters: the GPUs are there and free, and the scheduler says `Insufficient nvidia.com/gpu` as for a dead plugin.
+How to tell: ResourceSlices of driver gpu.nvidia.com name the node, and its capacity has no GPU resource.
 Fix: ask by a claim (`spec.resourceClaims`, class gpu.nvidia.com); or give the DeviceClass the name
 (`extendedResourceName: nvidia.com/gpu`, Kubernetes 1.36 and later).
 """

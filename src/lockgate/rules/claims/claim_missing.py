@@ -4,6 +4,8 @@ The pod names a ResourceClaim that is not there, or a ResourceClaimTemplate from
 
 Why it matters: the scheduler sets such a pod aside before it looks at any node. It writes neither a condition nor an
 event about it, so the pod waits without a word.
+How to tell: the claim's name is not among the claims of the namespace; for a template there is an event
+FailedResourceClaimCreation.
 Fix: create the claim or the template in the pod's namespace, or correct the name in `spec.resourceClaims`.
 """
 

@@ -4,6 +4,7 @@ A claim asks for devices of a DeviceClass, which the driver's installation makes
 
 Why it matters: no node is looked at. It usually means that the driver for claims was never installed, or that the class
 has another name in this cluster.
+How to tell: the scheduler says `device class ... does not exist`.
 Fix: install the driver, or write a class that exists into the claim or its template.
 """
 

@@ -4,6 +4,7 @@ The scheduler has allocated devices to the pod's claims; the kubelet asks the dr
 the driver is not registered there, or refuses.
 
 Why it matters: the pod stays ContainerCreating with a device that it holds and cannot use, and nobody else can either.
+How to tell: the pod has an event FailedPrepareDynamicResources with the kubelet's or the driver's words.
 Fix: see whether the driver's pod runs on the node and what its log says.
 """
 

@@ -6,6 +6,8 @@ anything, where other claims hold every device, and where a selector fits none.
 
 Why it matters: `nvidia.com/gpu` and its arithmetic play no part here; a node may show free GPUs and none for claims, or
 the other way round.
+How to tell: the scheduler says `cannot allocate all claims`; slices and claims, set side by side, tell which of the
+three it is.
 Fix: see which of the three it is: get the driver to publish devices, end a pod that holds one, or loosen the claim.
 """
 

@@ -4,6 +4,8 @@ With drivers 570.124.06, 570.133.20, 570.148.08 and 570.158.01 calls into NVML s
 device plugin with them: pods stay Pending or ContainerCreating while everything looks ready.
 
 Why it matters: no error is written anywhere; restarting pods and plugins helps for minutes at best.
+How to tell: `nvidia-smi` on the node does not come back; the driver's version is one of the four, and both kinds are
+offered.
 Fix: install driver 570.172.08 or later, or go back to 570.86.15; or give all GPUs of the node one MIG mode.
 """
 

@@ -4,6 +4,8 @@ A GPU that fell off the bus, or that the driver could not start, before the devi
 Kubernetes: capacity and allocatable agree, and both are one too small.
 
 Why it matters: nothing is unhealthy for the plugin, so no tool complains, and a node of 8 GPUs works as one of 7.
+How to tell: a count of the hardware (`lspci`, the instance type's label, feature discovery's) is larger than the
+capacity.
 Fix: look at the kernel's log for `Xid 79`, `RmInitAdapter failed` or `fallen off the bus`; reset or replace the GPU,
 then restart the device plugin of the node.
 """

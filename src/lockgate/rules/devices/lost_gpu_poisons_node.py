@@ -5,6 +5,7 @@ One that does not answer (`GPU is lost`) makes the answer fail for every pod.
 
 Why it matters: capacity and allocatable look whole, so the scheduler keeps sending pods there, and each is refused. A
 controller makes thousands of failed pods in an hour.
+How to tell: refused pods of the node say `GetPreferredAllocation rpc failed` and `GPU is lost`.
 Fix: cordon the node, reset or replace the GPU, start the device plugin anew; then delete the failed pods.
 """
 

@@ -4,6 +4,7 @@ With the strategy `single` every GPU of a node must be partitioned, and into dev
 whole, one with MIG on and no device, or two profiles side by side make the plugin stop.
 
 Why it matters: the plugin ends in CrashLoopBackOff, the node goes to 0, and only its log says that the layout is why.
+How to tell: the plugin's log says so before it ends, and feature discovery labels the product `...-MIG-INVALID`.
 Fix: give all GPUs of the node one layout (`nvidia.com/mig.config`), or use the strategy `mixed`, where each profile has
 a name of its own.
 """

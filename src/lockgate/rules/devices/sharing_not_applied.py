@@ -5,6 +5,7 @@ label names does not exist, so that the device plugin keeps the old one, or does
 
 Why it matters: nobody watches edits of the plugin's ConfigMap. Until the plugin starts anew, or its label changes, the
 old number of slots stays, and pods that were meant to share wait for whole GPUs.
+How to tell: `nvidia.com/gpu.replicas` says more than one, and capacity equals `nvidia.com/gpu.count`.
 Fix: name an existing configuration in `nvidia.com/device-plugin.config`; after an edit of the ConfigMap start the
 device plugin and feature discovery anew. `replicas` belongs below `sharing.timeSlicing.resources`; elsewhere it is
 ignored without a word.

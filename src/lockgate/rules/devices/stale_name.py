@@ -5,6 +5,8 @@ endpoint is given up, then at 0, until it is told otherwise.
 
 Why it matters: the scheduler believes the old count, places pods, and the kubelet refuses them; or a pod asks for a
 name that nothing serves any more.
+How to tell: the old name has capacity and no allocatable beside names that have; or feature discovery labels no count
+for it.
 Fix: ask for the new name. To be rid of the old one, restart the node's device plugin, then the kubelet.
 """
 

@@ -5,6 +5,7 @@ installed twice, static manifests that were left behind.
 
 Why it matters: the kubelet keeps one plugin a resource, whichever registered last. The devices of the other are
 unknown to it, so pods are refused (`unknown device`), counts jump, and taking either plugin away brings the node to 0.
+How to tell: two DaemonSets that run a device plugin select and tolerate the node.
 Fix: keep one. Switch the cloud's plugin off on these nodes, or the operator's (`devicePlugin.enabled=false`).
 """
 

@@ -3,6 +3,7 @@
 Capacity counts every device, allocatable only the healthy ones; the difference is what the plugin calls unhealthy.
 
 Why it matters: an XID error, a lost GPU or a failed health check takes a device away without any event about the pod.
+How to tell: allocatable is smaller than capacity; the plugin's log, or GPUNodeState, names the device and why.
 Fix: see the reason of each device; reset or replace the GPU, or end what made it fail. Lockgate's plugin takes a
 device back when it is well again, NVIDIA's has to be restarted.
 """

@@ -3,6 +3,8 @@
 No node has a PCI label of node discovery, `nvidia.com/gpu.present`, or a GPU resource.
 
 Why it matters: without the PCI label the operator deploys nothing and still says `ready`.
+How to tell: `kubectl get nodes -L feature.node.kubernetes.io/pci-10de.present,nvidia.com/gpu.present` has empty
+columns.
 Fix: let node feature discovery run on the GPU nodes (tolerations!), or join a GPU node.
 """
 

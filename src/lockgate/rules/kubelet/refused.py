@@ -4,6 +4,8 @@ The scheduler (or a `nodeName` in the spec) chose the node, and the kubelet foun
 
 Why it matters: such a pod stays Failed for good; a controller makes a new one, often into the same trap, again and
 again.
+How to tell: the pod's phase is Failed, its reason UnexpectedAdmissionError, OutOf... or TopologyAffinityError, and no
+container ever ran.
 Fix: mend what the text names, then delete the pod; never pin GPU pods with `spec.nodeName`, which passes the
 scheduler by.
 """

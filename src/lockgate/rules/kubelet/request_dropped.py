@@ -4,6 +4,8 @@ The kubelet drops requests for resources that its node has never had, so a pod t
 is admitted and gets no device.
 
 Why it matters: everything looks right (Running, limits set), and the program finds no GPU.
+How to tell: the container's status has no `allocatedResources` for the device, and its node's capacity has no such
+name.
 Fix: remove `spec.nodeName` and let the scheduler choose; it only takes nodes that have the resource.
 """
 

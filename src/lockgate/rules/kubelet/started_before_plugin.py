@@ -5,6 +5,7 @@ under /var/lib/kubelet/device-plugins), and the plugin is not there yet, it does
 without a device.
 
 Why it matters: the pod is Running, its limits are set, its node has free GPUs, and the program finds none.
+How to tell: the containers began after the node's event Rebooted and before the device plugin's did.
 Fix: delete the pod, so that it is placed anew. A startup taint that the device plugin's validation removes keeps pods
 off the node until it is ready.
 """

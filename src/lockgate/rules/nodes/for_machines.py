@@ -4,6 +4,7 @@ The label `nvidia.com/gpu.workload.config` of the node says `vm-passthrough` or 
 GPUs to vfio, or makes vGPUs, and runs no driver, toolkit or device plugin for containers there.
 
 Why it matters: the node has GPUs, even labels that say so, and never offers `nvidia.com/gpu`.
+How to tell: the node's label says so; `lspci -k` shows `Kernel driver in use: vfio-pci`.
 Fix: use another node, or label this one `nvidia.com/gpu.workload.config=container` when no machine needs its GPUs.
 """
 

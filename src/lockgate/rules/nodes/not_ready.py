@@ -4,6 +4,7 @@ Nothing new is placed on such a node, and after some minutes its pods are evicte
 last said.
 
 Why it matters: GPUs that are still in `allocatable` cannot be used, and every other sign of the node is out of date.
+How to tell: the node's condition Ready is False (the kubelet says why) or Unknown (the kubelet is silent).
 Fix: see the kubelet and the runtime on the node; the condition's own words say which of them fails.
 """
 

@@ -4,6 +4,7 @@ Driver, toolkit, validator and plugin start in this order: an init container of 
 left its file in `/run/nvidia/validations`.
 
 Why it matters: `Init:0/1` is never a cause. Of a dozen pods that do not start only the first in the order is sick.
+How to tell: the first init container that is still running names what it waits for.
 Fix: mend the operand that is named; the others then start by themselves.
 """
 

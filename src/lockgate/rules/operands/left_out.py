@@ -1,6 +1,8 @@
 """An operand does not run on GPU nodes: a taint, a missing label or a pause keeps its DaemonSet away.
 
 Why it matters: a DaemonSet that wants no node has DESIRED 0, which every tool calls ready, and no event is written.
+How to tell: the node's `nvidia.com/gpu.deploy.*` labels and taints, set beside the DaemonSet's selector and
+tolerations.
 Fix: add the toleration that is shown to the ClusterPolicy, or set the label; a label that stays at `paused-for-...` was
 left behind by the MIG manager or the driver manager, whose log says why.
 """

@@ -4,6 +4,8 @@ When the connection ends, the kubelet calls every device unhealthy at once (allo
 when it starts anew, sets capacity to 0 as well. The key stays at 0: a plugin has registered there before.
 
 Why it matters: GPU pods that run keep running, and nothing new starts; the text is the same as for a full node.
+How to tell: capacity n and allocatable 0 (lost within five minutes), or 0 of 0 (longer ago), and the state of its
+pod.
 Fix: find out why the plugin's pod does not run or does not register; it takes devices up again by itself.
 """
 

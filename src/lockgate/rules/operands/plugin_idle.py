@@ -3,6 +3,7 @@
 Its pod is ready, and the node has never had the resource: it found no GPU, or it did not reach the kubelet.
 
 Why it matters: a plugin that finds nothing waits without an error, and its pod is Running and Ready.
+How to tell: its pod is Ready, and the node's capacity has never had the resource.
 Fix: read its log. No NVML or no device: the driver or the plugin's own runtime class. No registration: restart it.
 """
 

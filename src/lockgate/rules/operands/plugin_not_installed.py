@@ -4,6 +4,7 @@ There are nodes with GPUs, and no DaemonSet that would register them with the ku
 
 Why it matters: without a plugin `nvidia.com/gpu` does not exist, and the scheduler says `Insufficient
 nvidia.com/gpu`.
+How to tell: `kubectl get ds -A` has no DaemonSet of a device plugin.
 Fix: install a GPU operator, or let the ClusterPolicy enable the device plugin.
 """
 

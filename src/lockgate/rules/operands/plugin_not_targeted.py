@@ -3,6 +3,7 @@
 A label or a taint keeps the DaemonSet's pod off, so nothing registers the GPUs with the kubelet.
 
 Why it matters: a DaemonSet with DESIRED 0 is "ready" for every tool, the operator included, and no event is written.
+How to tell: the node's labels and taints, set beside the DaemonSet's selector and tolerations.
 Fix: correct the label or taint that is shown; the plugin then starts by itself, and the GPUs appear within a minute.
 """
 

@@ -3,6 +3,7 @@
 The operator's own word: which operands it waits for, or why it could not follow the policy at all.
 
 Why it matters: it is the operator's summary and names an operand, seldom the cause; causes that are found stand beside.
+How to tell: the policy's condition Ready is False, or its `status.state` is notReady.
 Fix: follow the first condition that is False; `kubectl gpu why operand/NAME` looks into one operand.
 """
 

@@ -3,6 +3,7 @@
 Only the oldest counts. What is written into another one has no effect at all.
 
 Why it matters: a person edits the ignored one and wonders why nothing changes.
+How to tell: `kubectl get clusterpolicies` lists more than one; the state of the newer ones is ignored.
 Fix: move its settings into the policy that counts, and delete it.
 """
 

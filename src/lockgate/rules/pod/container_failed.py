@@ -3,6 +3,7 @@
 Its program ended by itself; both gates were passed. Nothing that is known of GPUs explains it.
 
 Why it matters: it may be the program's own fault or a GPU's (an XID, a driver that went away); the log tells.
+How to tell: the container's last state has an exit code and its log the last words.
 Fix: read the container's log; look for `Xid` in the node's kernel log if it speaks of CUDA or NVML.
 """
 

@@ -2,6 +2,7 @@
 
 Why it matters: the pod has its node and its GPU is set aside for it, so the GPU is held and idle until this is
 mended.
+How to tell: a container waits with ErrImagePull or ImagePullBackOff; the words of the registry are quoted.
 Fix: correct the image's name or tag, or give the node access to the registry (secret, network, mirror).
 """
 

@@ -5,6 +5,7 @@ kubelet gave it none.
 
 Why it matters: it runs, on a GPU node perhaps, and only the program finds out. A runtime class, a device variable, or
 privileged mode is no request: what such a pod sees belongs to others.
+How to tell: no container has a GPU resource in its limits.
 Fix: add the limit to the container that needs the GPU; a whole number, and a request is not needed.
 """
 

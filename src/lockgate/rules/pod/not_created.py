@@ -3,6 +3,7 @@
 The kubelet's or the runtime's own words are quoted.
 
 Why it matters: an unknown text must not be taken for one of the known faults.
+How to tell: a container waits with a reason that is neither ContainerCreating nor PodInitializing.
 Fix: read the quoted text; the runtime's log on the node says more.
 """
 

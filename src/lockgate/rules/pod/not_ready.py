@@ -3,6 +3,7 @@
 Both gates were passed. Its own readiness probe, or a readiness gate, says that it cannot serve yet.
 
 Why it matters: loading a large model takes minutes, so this is often nothing; for hours it is a fault of the program.
+How to tell: the pod's phase is Running and its condition Ready is False.
 Fix: read the program's log, and the probe's events.
 """
 

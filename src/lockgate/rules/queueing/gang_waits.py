@@ -5,6 +5,7 @@ of them fit at once, or until enough of them exist.
 
 Why it matters: this pod alone would fit, and GPUs stand free for it. What counts is the member that does not fit, or
 that nobody has made.
+How to tell: the words speak of a gang, `minAvailable`, `minCount` or a pod group.
 Fix: look at the group: how many pods it wants, how many there are, and what the others wait for.
 """
 

@@ -5,6 +5,8 @@ for is in the conditions of the Workload object that Kueue made for it.
 
 Why it matters: nodes may have free GPUs all the while. Quota is a number that somebody wrote; it can be smaller than
 the hardware, or larger, and then admitted pods wait for GPUs as any pod does.
+How to tell: the Job is suspended, or the pod has the gate `kueue.x-k8s.io/admission`; the Workload's QuotaReserved is
+False.
 Fix: wait, ask for less, or have the quota raised. A queue that does not exist or is stopped never admits anything.
 """
 

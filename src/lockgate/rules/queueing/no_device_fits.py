@@ -5,6 +5,7 @@ several. What they miss is in their own words.
 
 Why it matters: `nvidia.com/gpu` of the nodes does not tell how their cards are filled; a node with free slots may have
 no card with enough memory left.
+How to tell: the pod's events carry KAI's `didn't have enough resources` or HAMi's `Card...` reasons.
 Fix: ask for less of what is named, or free it on one card; for a type or a UUID, correct the pod's annotation.
 """
 

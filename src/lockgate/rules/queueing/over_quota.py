@@ -3,6 +3,7 @@
 Volcano and KAI give each queue a share of the cluster; work beyond it waits, whatever the nodes have left.
 
 Why it matters: it is a number that somebody wrote, not a lack of GPUs, and adding nodes changes nothing.
+How to tell: the pod's condition or event says `over quota` (KAI) or `queue resource quota insufficient` (Volcano).
 Fix: end other work of the queue, mark the work preemptible where the scheduler then lets it go over quota, or have the
 quota raised.
 """

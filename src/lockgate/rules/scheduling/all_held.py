@@ -4,6 +4,8 @@ The healthy devices of the nodes that the pod may use are requested by other pod
 
 Why it matters: the scheduler counts requests, not use. An idle pod holds its GPU as firmly as a busy one, and the
 event says the same `Insufficient nvidia.com/gpu` as for a dead plugin.
+How to tell: requested equals allocatable on the nodes that the pod may use; the holders are listed, also those that
+are terminating.
 Fix: end or scale down a holder, wait for one, or add a node.
 """
 

@@ -4,6 +4,7 @@ Somebody or something set `spec.unschedulable`: a person, a driver upgrade, an a
 
 Why it matters: a forgotten cordon keeps healthy GPUs empty. During a driver upgrade it is meant and will end by
 itself.
+How to tell: `kubectl get nodes` says SchedulingDisabled; a driver upgrade leaves its own label beside it.
 Fix: uncordon the node, or let the upgrade finish; `upgrade-failed` needs a look at the driver pod first.
 """
 

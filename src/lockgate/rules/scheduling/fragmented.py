@@ -4,6 +4,7 @@ A pod runs on one node. The free devices together would do, on each node alone t
 
 Why it matters: dashboards show free GPUs while the pod waits, and the scheduler will not move other pods to make
 room.
+How to tell: the headrooms of the nodes add up to what is asked for, and none alone does.
 Fix: move or end a pod so that one node has enough, ask for fewer, or pack GPU pods (scoring strategy MostAllocated).
 """
 

@@ -3,6 +3,7 @@
 The scheduler does not look at a gated pod at all; whoever set the gate has to remove it.
 
 Why it matters: no event and no reason about GPUs is ever written for it, however free the GPUs are.
+How to tell: `spec.schedulingGates` is not empty, and the condition PodScheduled says SchedulingGated.
 Fix: ask the controller that owns the gate (a queue such as Kueue), or remove the gate if nobody does.
 """
 

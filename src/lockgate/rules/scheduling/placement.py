@@ -3,6 +3,7 @@
 A host port is taken there, or pod affinity, anti-affinity or topology spread does not allow the node.
 
 Why it matters: GPUs are free, and a wish of the pod, or of a pod that is there already, is what says no.
+How to tell: the scheduler names ports, affinity or topology spread; GPUs of the node have headroom.
 Fix: loosen the rule (preferred instead of required, a larger maxSkew), free the port, or add a node in another domain.
 """
 

@@ -4,6 +4,7 @@ The pod asks for a scheduler of its own, and nobody has written a condition or a
 
 Why it matters: the default scheduler leaves such pods alone; when the named one is not installed, is down, or holds the
 pod in a queue, the pod waits without a word.
+How to tell: `spec.schedulerName` is another than default-scheduler, and the pod has neither a condition nor an event.
 Fix: see whether that scheduler runs; a webhook of a queueing system may have set the name.
 """
 

@@ -4,6 +4,7 @@ Its nodeSelector or required node affinity leaves every GPU node out; the neares
 
 Why it matters: product labels change with sharing (`-SHARED`) and MIG (`-MIG-1g.5gb`), and a selector that matched
 yesterday matches nothing today.
+How to tell: the labels of the nearest node differ from what the pod selects in what is shown.
 Fix: correct the selector to a value that a node has, or label the node if the label is one of yours.
 """
 

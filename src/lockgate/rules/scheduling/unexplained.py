@@ -4,6 +4,8 @@ Its own words are quoted. Where the numbers of today would let the pod in, the t
 tried again yet.
 
 Why it matters: an unknown reason must not be taken for "GPUs are short".
+How to tell: no rule that looks at the numbers failed; `Preemption is not helpful` and `No preemption victims found`
+alone are no cause.
 Fix: read the quoted text; if a node is open, wait a minute and ask again.
 """
 

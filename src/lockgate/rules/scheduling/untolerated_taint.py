@@ -3,6 +3,7 @@
 GPU pools are often tainted so that only GPU pods land there; `node.kubernetes.io/*` says that the node is not well.
 
 Why it matters: newer schedulers no longer name the taint in their text, so it has to be read from the nodes.
+How to tell: `spec.taints` of the node has a taint that none of the pod's tolerations matches.
 Fix: add the toleration to the pod, or remove the taint if it is a leftover.
 """
 

@@ -3,6 +3,7 @@
 A claim that it mounts is not bound, does not exist, or lies in a zone without GPU nodes.
 
 Why it matters: the scheduler looks at volumes before it counts GPUs, so nothing is said about GPUs at all.
+How to tell: the scheduler speaks of a claim or a volume; `kubectl describe pvc` says what the claim waits for.
 Fix: make the claim bindable (storage class, provisioner, access mode), or place volume and GPU nodes in one zone.
 """
 

@@ -5,6 +5,7 @@ MIG with the mixed strategy and renamed time-slicing change the resource's name;
 Why it matters: the GPUs are there and free, and the scheduler says `Insufficient` as for any name it does not know.
 A name that the plugin's configuration should have made (`renameByDefault`) is not there when the key stands anywhere
 but below `sharing.timeSlicing`: elsewhere it is ignored without a word.
+How to tell: the node's allocatable has another GPU resource than the one that the pod asks for.
 Fix: ask for the name that the nodes advertise, or correct the plugin's configuration.
 """
 

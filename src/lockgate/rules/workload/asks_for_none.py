@@ -3,6 +3,7 @@
 It is scaled to 0 or suspended.
 
 Why it matters: nothing is wrong with GPUs; nobody asks for a pod.
+How to tell: `spec.replicas` is 0, or `spec.suspend` is true.
 Fix: scale it up, or resume it.
 """
 

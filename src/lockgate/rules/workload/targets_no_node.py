@@ -3,6 +3,7 @@
 Its node selector matches no node, or every node that it matches has a taint that it does not tolerate.
 
 Why it matters: DESIRED 0 is "ready" for every tool, and the controller writes no event.
+How to tell: DESIRED is 0; each node's labels and taints, set beside the template's, tell why.
 Fix: correct the label or taint that is shown, or the DaemonSet's selector or tolerations.
 """
 

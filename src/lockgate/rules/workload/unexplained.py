@@ -3,6 +3,7 @@
 Its own words are quoted: admission refused the pod, or the controller itself is held up.
 
 Why it matters: an unknown text must not be taken for one of the known faults.
+How to tell: the newest event of the workload, or of the controller below it, is quoted.
 Fix: read the quoted text.
 """
 
