@@ -78,16 +78,11 @@ def from_kernel(node: str, logs: Iterable[tuple[str, KernelLog]]) -> Iterator[No
             )
 
 
-def from_plugin(node: str, words: NodeWords, state: DevicesState | None) -> Iterator[NodeXid]:
-    """XIDs that Lockgate's plugin saw, and those for which NVIDIA's took a device out.
-
-    Lockgate's takes a device back when it is well again: what its log tells of such a one is over.
-    """
-    well = {d.uuid for d in state.devices if d.healthy} if state else set()
+def from_plugin(node: str, words: NodeWords) -> Iterator[NodeXid]:
+    """XIDs that Lockgate's plugin saw, and those for which NVIDIA's took a device out."""
     for log in words.operand_logs(node):
         for line in log.text.splitlines():
-            match = _OURS.search(line)
-            if match and (match["uuid"] not in well or int(match["code"]) in APPLICATION_XIDS):
+            if match := _OURS.search(line):
                 yield NodeXid(
                     code=code_of(int(match["code"])),
                     uuid=match["uuid"] or "",

@@ -13,7 +13,7 @@ from lockgate.diagnosis.views.gate_one import gpu_asked
 from lockgate.diagnosis.views.node_words import NodeWords
 from lockgate.diagnosis.xid_told import Holders, NodeXid, from_conditions, from_kernel, from_plugin, from_state, merged
 from lockgate.model import names
-from lockgate.model.facts import DaemonSets, Missing, NodeFolders, Nodes, NodeStates, Pods
+from lockgate.model.facts import DaemonSets, Missing, NodeFolders, Nodes, NodeStates, Pods, Readings
 from lockgate.model.node_state import DevicesState
 from lockgate.model.objects import Node, Pod
 from lockgate.scheduling.requests import amounts
@@ -58,6 +58,7 @@ def xids(
     pods: Pods | Missing,
     namespace_pods: Pods | Missing,
     daemon_sets: DaemonSets | Missing,
+    readings: Readings | Missing,
 ) -> Xids:
     """Bring together what is told of XIDs; what is not known tells nothing."""
     states = {} if isinstance(node_states, Missing) else {s.name: s.status.devices for s in node_states}
@@ -74,14 +75,15 @@ def xids(
         looked_at |= {name} if logs or states.get(name) is not None else set()
         told = [
             *from_kernel(name, logs),
-            *from_plugin(name, node_words, states.get(name)),
+            *from_plugin(name, node_words),
             *from_state(name, states.get(name)),
             *from_conditions(node),
         ]
         if told:
             uuids = _uuids(logs, node_words.output(name, "nvidia-smi-q"))
             devices = states.get(name)
-            place = _Place(node, devices, _holding(name, every), _record(files.get(name, {})), settings)
+            measured = _measured(name, readings)
+            place = _Place(node, devices, _holding(name, every), _record(files.get(name, {})), measured, settings)
             gpus = (msgspec.structs.replace(t, uuid=t.uuid or uuids.get(t.bus, "")) for t in told)
             found[name] = tuple(place.completed(x) for x in merged(gpus))
     return Xids(found, switches, looked_at)
@@ -96,13 +98,26 @@ def _record(files: Mapping[str, str]) -> Mapping[str, tuple[str, ...]]:
     return devices_by_pod(files.get(CHECKPOINT, "")) or {}
 
 
+def _measured(node: str, readings: Readings | Missing) -> dict[str, tuple[str, ...]]:
+    """GPU -> the pods that the exporter counts it to; a shared GPU is counted to nobody."""
+    found: dict[str, tuple[str, ...]] = {}
+    for each in () if isinstance(readings, Missing) else readings:
+        if each.node == node and each.pod:
+            found[each.device] = (*found.get(each.device, ()), f"{each.namespace}/{each.pod}")
+    return found
+
+
 class _Place(msgspec.Struct, frozen=True):
-    """What of a node tells whose GPU it is and who leaves its XIDs alone; `record` is the kubelet's, by pod uid."""
+    """What of a node tells whose GPU it is and who leaves its XIDs alone.
+
+    `record` is the kubelet's, by pod uid; `measured` what the exporter says, by GPU.
+    """
 
     node: Node | None
     devices: DevicesState | None
     here: list[Pod]
     record: Mapping[str, tuple[str, ...]]
+    measured: Mapping[str, tuple[str, ...]]
     settings: Mapping[str, str] | None
 
     def completed(self, xid: NodeXid) -> NodeXid:
@@ -117,11 +132,13 @@ class _Place(msgspec.Struct, frozen=True):
         return bool(own) and all(d.healthy for d in own)
 
     def _holders(self, xid: NodeXid) -> Holders:
-        """Whose GPU it is: by the kubelet's record; else every pod that has a GPU there and was there in time."""
+        """Whose GPU it is, as the kubelet or the exporter says; else every pod with a GPU that was there in time."""
         in_time = [p for p in self.here if _was_there(p, xid)]
         if xid.uuid and self.record:
             own = [p for p in in_time if xid.uuid in self.record.get(p.metadata.uid, ())]
             return Holders(_called(own), known=True)
+        if xid.uuid in self.measured:
+            return Holders(tuple(sorted(set(self.measured[xid.uuid]))), known=True)
         return Holders(_called(in_time), known=len(in_time) == 1 and _gpus(self.node) == 1)
 
 
