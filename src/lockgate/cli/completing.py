@@ -49,7 +49,7 @@ def _flag(action: argparse.Action) -> Flag:
     metavar = str(action.metavar or "")
     return Flag(
         names=tuple(action.option_strings),
-        help=(action.help or "").replace("'", ""),
+        help=" ".join((action.help or "").replace("%%", "%").split()),
         takes=action.nargs != 0,
         choices=tuple(str(c) for c in action.choices or ()),
         files=metavar in ("PATH", "FILE"),
@@ -120,7 +120,8 @@ def _zsh_value(flag: Flag) -> str:
 
 
 def _zsh_text(text: str) -> str:
-    return text.replace("[", "(").replace("]", ")").replace(":", ";").replace("'", "")
+    """A description inside single quotes and brackets."""
+    return text.replace("[", "(").replace("]", ")").replace(":", ";").replace("'", "’")
 
 
 # --- fish
@@ -130,7 +131,7 @@ def fish(every: Sequence[Verb]) -> str:
     """For fish."""
     names = " ".join(v.name for v in every)
     alone = f"complete -c lockgate -f -n 'not __fish_seen_subcommand_from {names}'"
-    head = [f"{alone} -a {v.name} -d '{v.help}'" for v in every]
+    head = [f"{alone} -a {v.name} -d {_fish_text(v.help)}" for v in every]
     return "\n".join(["# fish completion for lockgate", *head, *(line for v in every for line in _fish_verb(v))]) + "\n"
 
 
@@ -142,8 +143,13 @@ def _fish_verb(verb: Verb) -> list[str]:
 
 def _fish_flag(flag: Flag) -> str:
     spelt = " ".join(f"-l {n[2:]}" if n.startswith("--") else f"-s {n[1:]}" for n in flag.names)
-    return f"{spelt}{_fish_value(flag) if flag.takes else ''} -d '{flag.help}'"
+    return f"{spelt}{_fish_value(flag) if flag.takes else ''} -d {_fish_text(flag.help)}"
 
 
 def _fish_value(flag: Flag) -> str:
     return f" -x -a '{' '.join(flag.choices)}'" if flag.choices else " -r" if flag.files else " -x"
+
+
+def _fish_text(text: str) -> str:
+    """A text in single quotes, in which fish knows two escapes."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
