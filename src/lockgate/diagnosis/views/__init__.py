@@ -18,6 +18,7 @@ from lockgate.diagnosis.views.node_words import node_words
 from lockgate.diagnosis.views.operands import operands
 from lockgate.diagnosis.views.operator_words import operator_words
 from lockgate.diagnosis.views.other_scheduler import other_words
+from lockgate.diagnosis.views.own_node import own_node
 from lockgate.diagnosis.views.plugin import plugin
 from lockgate.diagnosis.views.pod_events import pod_events, workload_events
 from lockgate.diagnosis.views.stack import stacks
@@ -38,6 +39,7 @@ VIEWS: dict[str, Callable[..., Any]] = {
     "operands": operands,
     "operator_words": operator_words,
     "other_words": other_words,
+    "own_node": own_node,
     "plugin": plugin,
     "pod_events": pod_events,
     "stacks": stacks,

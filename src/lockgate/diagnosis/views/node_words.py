@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from lockgate.diagnosis.views.operands import Operands
-from lockgate.model.facts import Log, Logs, Missing, NodeFolders
+from lockgate.model.facts import Log, Logs, Missing, NodeFiles, NodeFolders
 from lockgate.model.finding import Evidence
 
 # Names under which the kernel's and the kubelet's log are put into nodes/<node>/ (`.txt` is left off, `.log` is not).
@@ -27,8 +27,8 @@ class Line(msgspec.Struct, frozen=True):
 class NodeWords:
     """The texts of every node that any are known of."""
 
-    def __init__(self, outputs: Mapping[str, Mapping[str, str]], logs: Mapping[str, tuple[Log, ...]]) -> None:
-        self._outputs, self._logs = outputs, logs
+    def __init__(self, folders: Mapping[str, NodeFiles], logs: Mapping[str, tuple[Log, ...]]) -> None:
+        self._folders, self._logs = folders, logs
 
     def kernel(self, node: str) -> tuple[tuple[str, str], ...]:
         """The kernel's log of a node as pairs of source and text; empty where none is known."""
@@ -52,10 +52,19 @@ class NodeWords:
 
     def output(self, node: str, command: str) -> str:
         """What a command printed on the node, "" where that is not known."""
-        return self._outputs.get(node, {}).get(command, "")
+        return self._outputs(node).get(command, "")
+
+    def file(self, node: str, path: str) -> str:
+        """What a file of the node holds, "" where that is not known."""
+        folder = self._folders.get(node)
+        return folder.files.get(path, "") if folder else ""
+
+    def _outputs(self, node: str) -> Mapping[str, str]:
+        folder = self._folders.get(node)
+        return folder.outputs if folder else {}
 
     def _texts(self, node: str, names: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-        own = self._outputs.get(node, {})
+        own = self._outputs(node)
         return tuple((name, own[name]) for name in names if name in own)
 
     def _find(self, node: str, names: tuple[str, ...], pattern: re.Pattern[str]) -> Line | None:
@@ -79,4 +88,4 @@ def node_words(node_files: NodeFolders | Missing, operands: Operands, logs: Logs
     for log in () if isinstance(logs, Missing) else logs:
         if node := nodes.get((log.namespace, log.pod), ""):
             by_node.setdefault(node, []).append(log)
-    return NodeWords({f.node: f.outputs for f in folders}, {n: tuple(found) for n, found in by_node.items()})
+    return NodeWords({f.node: f for f in folders}, {n: tuple(found) for n, found in by_node.items()})

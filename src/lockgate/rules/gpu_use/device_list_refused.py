@@ -16,8 +16,9 @@ from typing import Any
 from lockgate.diagnosis.absent_driver import absent_driver
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.views.node_words import NodeWords
 from lockgate.diagnosis.views.words import Words
-from lockgate.model.facts import ClusterPolicies, DaemonSets, Missing, NodeFolders
+from lockgate.model.facts import ClusterPolicies, DaemonSets, Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 
@@ -42,12 +43,12 @@ def device_list_refused(
     words: Words,
     cluster_policies: ClusterPolicies | Missing,
     daemon_sets: DaemonSets | Missing,
-    node_files: NodeFolders | Missing,
+    node_words: NodeWords,
 ) -> Failed | None:
     found = absent_driver(words)
     if found is None or any(c.security_context and c.security_context.privileged for c in pod.spec.containers):
         return None
-    refused = _by_policy(cluster_policies) or _by_file(pod.spec.node_name, node_files)
+    refused = _by_policy(cluster_policies) or _by_file(pod.spec.node_name, node_words)
     strategy = _strategy(daemon_sets)
     if refused is None or strategy is None:
         return None
@@ -74,10 +75,9 @@ def _by_policy(policies: ClusterPolicies | Missing) -> Evidence | None:
     return None
 
 
-def _by_file(node: str, files: NodeFolders | Missing) -> Evidence | None:
-    own = next((f.files for f in (() if isinstance(files, Missing) else files) if f.node == node), {})
+def _by_file(node: str, words: NodeWords) -> Evidence | None:
     for path in _FILES:
-        if match := _LINE.search(own.get(path, "")):
+        if match := _LINE.search(words.file(node, path)):
             return Evidence(file=f"{node}:{path}", verbatim=match[0].strip())
     return None
 

@@ -15,10 +15,11 @@ from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.node_words import NodeWords
+from lockgate.diagnosis.views.own_node import label, labels_of
 from lockgate.diagnosis.views.words import Words
-from lockgate.model.facts import Missing, Nodes
+from lockgate.model.facts import Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
-from lockgate.model.objects import Pod
+from lockgate.model.objects import Node, Pod
 
 # cudaErrorDevicesUnavailable; the second form is libcudart 12.9, the first that of older ones.
 _TEXT = re.compile(
@@ -34,19 +35,19 @@ _LABELS = (
 
 
 @rule(codes=("J08",), severity=Severity.ERROR, stages=(Stage.RUNNING, Stage.FAILED))
-def devices_busy(pod: Pod, words: Words, node_words: NodeWords, nodes: Nodes | Missing) -> Failed | None:
+def devices_busy(pod: Pod, words: Words, node_words: NodeWords, own_node: Node | Missing) -> Failed | None:
     said = words.find(_TEXT)
     if said is None:
         return None
     node = pod.spec.node_name
     mode = _mode(node, node_words)
     why = f"compute mode is {mode.value}" if mode else ""
-    label = _label(node, nodes)
-    told = why or (label.note if label else "MIG without an instance, an exclusive compute mode, or MPS")
+    told_by = _told_by(own_node)
+    told = why or (told_by.note if told_by else "MIG without an instance, an exclusive compute mode, or MPS")
     return Failed(
         about=f"node/{node}",
         summary=f"A GPU of {node} cannot be opened by the program: {told}.",
-        evidence=some(said.evidence, mode, label),
+        evidence=some(said.evidence, mode, told_by),
         remedy=(
             Remedy(
                 f"On {node}, see the modes of the GPUs",
@@ -62,9 +63,6 @@ def _mode(node: str, words: NodeWords) -> Evidence | None:
     return Evidence(file=f"{node}:nvidia-smi-q", field="Compute Mode", value=found["mode"]) if found else None
 
 
-def _label(node: str, nodes: Nodes | Missing) -> Evidence | None:
-    labels = next((n.metadata.labels for n in (() if isinstance(nodes, Missing) else nodes) if n.name == node), {})
-    for key, value, story in _LABELS:
-        if labels.get(key) == value:
-            return Evidence(object=f"node/{node}", field=f"metadata.labels[{key}]", value=value, note=story)
-    return None
+def _told_by(node: Node | Missing) -> Evidence | None:
+    found = (label(node, key, story) for key, value, story in _LABELS if labels_of(node).get(key) == value)
+    return next(found, None)

@@ -14,8 +14,8 @@ from lockgate.diagnosis.followers import BROKEN_NODE
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import some
 from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.views.node_words import NodeWords
 from lockgate.diagnosis.views.words import Said, Words
-from lockgate.model.facts import Missing, NodeFolders
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 
@@ -32,12 +32,12 @@ _FILE = "/proc/driver/nvidia/version"
     asks_gpu=None,
     mutes=(*BROKEN_NODE, "pod/no-gpu-asked", "gpu-use/not-injected"),
 )
-def driver_library_differs(pod: Pod, words: Words, node_files: NodeFolders | Missing) -> Failed | None:
+def driver_library_differs(pod: Pod, words: Words, node_words: NodeWords) -> Failed | None:
     said = words.find(_TEXT)
     if said is None:
         return None
     node = pod.spec.node_name
-    library, module = words.find(_LIBRARY), _module(node, node_files)
+    library, module = words.find(_LIBRARY), _module(node, node_words.file(node, _FILE))
     return Failed(
         about=f"node/{node}",
         summary=f"On {node} libraries and loaded module of the driver differ{_versions(library, module)}.",
@@ -59,8 +59,7 @@ def _versions(library: Said | None, module: Evidence | None) -> str:
     return f": {told}" if told else ""
 
 
-def _module(node: str, files: NodeFolders | Missing) -> Evidence | None:
-    text = next((f.files.get(_FILE, "") for f in (() if isinstance(files, Missing) else files) if f.node == node), "")
+def _module(node: str, text: str) -> Evidence | None:
     match = _MODULE.search(text)
     if match is None:
         return None

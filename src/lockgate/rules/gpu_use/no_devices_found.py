@@ -16,11 +16,12 @@ from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import pod_ref, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.node_words import NodeWords
+from lockgate.diagnosis.views.own_node import label
 from lockgate.diagnosis.views.words import Words
 from lockgate.model import names
-from lockgate.model.facts import Missing, Nodes
-from lockgate.model.finding import Evidence, Remedy, Risk, Severity
-from lockgate.model.objects import Pod
+from lockgate.model.facts import Missing
+from lockgate.model.finding import Remedy, Risk, Severity
+from lockgate.model.objects import Node, Pod
 
 _TEXT = re.compile(r"No devices were found")
 _KERNEL = re.compile(
@@ -29,12 +30,15 @@ _KERNEL = re.compile(
 
 
 @rule(codes=("J12",), severity=Severity.ERROR, stages=(Stage.RUNNING, Stage.FAILED))
-def no_devices_found(pod: Pod, words: Words, nodes: Nodes | Missing, node_words: NodeWords) -> Failed | None:
+def no_devices_found(pod: Pod, words: Words, own_node: Node | Missing, node_words: NodeWords) -> Failed | None:
     said = words.find(_TEXT)
     if said is None:
         return None
     node = pod.spec.node_name
-    kernel, mig = node_words.find_in_kernel(node, _KERNEL), _mig(node, nodes)
+    kernel, mig = (
+        node_words.find_in_kernel(node, _KERNEL),
+        label(own_node, names.MIG_CONFIG_STATE) or label(own_node, names.MIG_CONFIG),
+    )
     why = (
         "the kernel could not initialise a GPU" if kernel else "its MIG instances may have changed since" if mig else ""
     )
@@ -47,9 +51,3 @@ def no_devices_found(pod: Pod, words: Words, nodes: Nodes | Missing, node_words:
             Remedy(f"On {node}, see what there is", "nvidia-smi -L; dmesg | grep NVRM | tail", Risk.NONE),
         ),
     )
-
-
-def _mig(node: str, nodes: Nodes | Missing) -> Evidence | None:
-    labels = next((n.metadata.labels for n in (() if isinstance(nodes, Missing) else nodes) if n.name == node), {})
-    key = next((k for k in (names.MIG_CONFIG_STATE, names.MIG_CONFIG) if k in labels), "")
-    return Evidence(object=f"node/{node}", field=f"metadata.labels[{key}]", value=labels[key]) if key else None

@@ -15,11 +15,12 @@ from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import listed, pod_ref, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import gpu_asked
+from lockgate.diagnosis.views.own_node import label, labels_of
 from lockgate.diagnosis.views.words import Words
 from lockgate.model import names
-from lockgate.model.facts import Missing, Nodes, Pods
+from lockgate.model.facts import Missing, Pods
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
-from lockgate.model.objects import Pod
+from lockgate.model.objects import Node, Pod
 from lockgate.scheduling.node_fit import is_terminal
 
 _TEXT = re.compile(r"CUDA out of memory|CUDA error: out of memory|CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation")
@@ -27,9 +28,9 @@ _TEXT = re.compile(r"CUDA out of memory|CUDA error: out of memory|CUDA_ERROR_OUT
 
 @rule(codes=("J13",), severity=Severity.ERROR, stages=(Stage.RUNNING, Stage.FAILED))
 def shared_memory_full(
-    pod: Pod, words: Words, nodes: Nodes | Missing, pods: Pods | Missing, namespace_pods: Pods | Missing
+    pod: Pod, words: Words, own_node: Node | Missing, pods: Pods | Missing, namespace_pods: Pods | Missing
 ) -> Failed | None:
-    said, shared = words.find(_TEXT), _shared(pod, nodes)
+    said, shared = words.find(_TEXT), _shared(pod, own_node)
     if said is None or shared is None:
         return None
     near = namespace_pods if isinstance(pods, Missing) else pods
@@ -50,16 +51,13 @@ def shared_memory_full(
     )
 
 
-def _shared(pod: Pod, nodes: Nodes | Missing) -> Evidence | None:
+def _shared(pod: Pod, node: Node | Missing) -> Evidence | None:
     """What says that the GPU is shared: the resource's name, or the node's labels."""
-    resource, node = gpu_asked(pod), pod.spec.node_name
+    resource = gpu_asked(pod)
     if resource.endswith(".shared"):
         return Evidence(object=pod_ref(pod), field="resources.limits", value=resource)
-    labels = next((n.metadata.labels for n in (() if isinstance(nodes, Missing) else nodes) if n.name == node), {})
-    replicas = labels.get(names.GPU_REPLICAS, "1")
-    if replicas.isdecimal() and int(replicas) > 1:
-        return Evidence(object=f"node/{node}", field=f"metadata.labels[{names.GPU_REPLICAS}]", value=replicas)
-    return None
+    replicas = labels_of(node).get(names.GPU_REPLICAS, "1")
+    return label(node, names.GPU_REPLICAS) if replicas.isdecimal() and int(replicas) > 1 else None
 
 
 def _others(pod: Pod, pods: Pods) -> list[str]:

@@ -12,12 +12,14 @@ Fix: choose a driver version that is published for this system; else install the
 from lockgate.diagnosis.driver_image import LostImage, lost_driver_image
 from lockgate.diagnosis.followers import BROKEN_NODE
 from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.seen import some
 from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.views.own_node import label
 from lockgate.diagnosis.views.words import Words
 from lockgate.model import names
-from lockgate.model.facts import Missing, Nodes
-from lockgate.model.finding import Evidence, Remedy, Risk, Severity
-from lockgate.model.objects import Pod
+from lockgate.model.facts import Missing
+from lockgate.model.finding import Remedy, Risk, Severity
+from lockgate.model.objects import Node, Pod
 
 # Reports of such nodes: gpu-operator#418 (buildroot), #1212, #1623, #647 (debian, cos, talos, scos).
 _NEVER = ("buildroot", "cos", "debian", "scos", "talos")
@@ -30,14 +32,14 @@ _NEVER = ("buildroot", "cos", "debian", "scos", "talos")
     asks_gpu=None,
     mutes=(*BROKEN_NODE, "pod/image"),
 )
-def driver_os_not_published(pod: Pod, words: Words, nodes: Nodes | Missing) -> Failed | None:
+def driver_os_not_published(pod: Pod, words: Words, own_node: Node | Missing) -> Failed | None:
     image = lost_driver_image(pod, words)
     if image is None or image.kernel:
         return None
     return Failed(
         about=f"node/{pod.spec.node_name}",
         summary=f"The registry has no image {image.name}: driver {image.version} for {image.os}{_never(image)}.",
-        evidence=(image.said.evidence, *_labels(pod.spec.node_name, nodes)),
+        evidence=(image.said.evidence, *some(label(own_node, names.OS_ID), label(own_node, names.OS_VERSION))),
         remedy=(
             Remedy(
                 "Install the driver on the host, and let the operator leave it alone",
@@ -51,10 +53,3 @@ def driver_os_not_published(pod: Pod, words: Words, nodes: Nodes | Missing) -> F
 
 def _never(image: LostImage) -> str:
     return ", for which NVIDIA publishes none" if image.os.rstrip("0123456789.") in _NEVER else ""
-
-
-def _labels(node: str, nodes: Nodes | Missing) -> tuple[Evidence, ...]:
-    known = next((n for n in (() if isinstance(nodes, Missing) else nodes) if n.name == node), None)
-    labels = known.metadata.labels if known else {}
-    found = [key for key in (names.OS_ID, names.OS_VERSION) if key in labels]
-    return tuple(Evidence(object=f"node/{node}", field=f"metadata.labels[{key}]", value=labels[key]) for key in found)

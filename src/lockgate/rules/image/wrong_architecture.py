@@ -14,9 +14,9 @@ from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import pod_ref
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.words import Said, Words
-from lockgate.model.facts import Missing, Nodes
+from lockgate.model.facts import Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
-from lockgate.model.objects import Pod
+from lockgate.model.objects import Node, Pod
 
 # The kernel's words for ENOEXEC, as runc, crun and shells pass them on; containerd, and CRI-O, of an image's platforms.
 _TEXTS = (
@@ -34,17 +34,13 @@ _TEXTS = (
     asks_gpu=None,
     mutes=("pod/image", "pod/no-gpu-asked"),
 )
-def wrong_architecture(pod: Pod, words: Words, nodes: Nodes | Missing) -> Failed | None:
+def wrong_architecture(pod: Pod, words: Words, own_node: Node | Missing) -> Failed | None:
     said = words.find(*_TEXTS)
     if said is None:
         return None
-    node = next((n for n in (() if isinstance(nodes, Missing) else nodes) if n.name == pod.spec.node_name), None)
-    arch = node.status.node_info.architecture if node else ""
-    seen = (
-        (Evidence(object=f"node/{node.name}", field="status.nodeInfo.architecture", value=arch),)
-        if node and arch
-        else ()
-    )
+    arch = "" if isinstance(own_node, Missing) else own_node.status.node_info.architecture
+    place = f"node/{pod.spec.node_name}"
+    seen = (Evidence(object=place, field="status.nodeInfo.architecture", value=arch),) if arch else ()
     return Failed(
         about=pod_ref(pod),
         summary=f"Image {_image(pod, said)} has no program for {arch or 'the architecture'} of {pod.spec.node_name}.",

@@ -13,10 +13,11 @@ import re
 
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.views.own_node import labels_of
 from lockgate.diagnosis.views.words import Said, Words
-from lockgate.model.facts import Missing, Nodes
+from lockgate.model.facts import Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
-from lockgate.model.objects import Pod
+from lockgate.model.objects import Node, Pod
 
 # libnvidia-container and nvidia-container-toolkit (internal/requirements/constraints) have the same words.
 _TEXT = re.compile(
@@ -30,12 +31,12 @@ _PARTS = (
 
 
 @rule(codes=("E17",), severity=Severity.BLOCKER, stages=(Stage.CREATING, Stage.FAILED), asks_gpu=None)
-def driver_too_old(pod: Pod, words: Words, nodes: Nodes | Missing) -> Failed | None:
+def driver_too_old(pod: Pod, words: Words, own_node: Node | Missing) -> Failed | None:
     said = words.find(_TEXT)
     if said is None:
         return None
     what, wanted = said.match["what"], f"{said.match['what']}{said.match['how']}{said.match['wanted']}"
-    has = _has(pod.spec.node_name, nodes)
+    has = _has(own_node)
     tells = f" (it supports CUDA {has[0].value})" if has and what == "cuda" else ""
     return Failed(
         about=f"node/{pod.spec.node_name}",
@@ -57,13 +58,12 @@ def _image(pod: Pod, said: Said) -> str:
     return f"Image {own[0]}" if len(own) == 1 else "An image of the pod"
 
 
-def _has(node: str, nodes: Nodes | Missing) -> tuple[Evidence, ...]:
+def _has(node: Node | Missing) -> tuple[Evidence, ...]:
     """What the node's labels say of its driver: the CUDA version that it supports, and its own version."""
-    labels = next((n.metadata.labels for n in (() if isinstance(nodes, Missing) else nodes) if n.name == node), {})
-    found = []
+    labels, found = labels_of(node), []
     for full, parts in zip(_LABELS, _PARTS, strict=True):
         value = labels.get(full) or ".".join(labels[p] for p in parts if p in labels)
-        if value:
-            label = full if full in labels else parts[0]
-            found.append(Evidence(object=f"node/{node}", field=f"metadata.labels[{label}]", value=value))
+        if value and not isinstance(node, Missing):
+            name = full if full in labels else parts[0]
+            found.append(Evidence(object=f"node/{node.name}", field=f"metadata.labels[{name}]", value=value))
     return tuple(found)

@@ -12,13 +12,14 @@ the default handler back to `runc`.
 
 from lockgate.diagnosis.followers import BROKEN_NODE
 from lockgate.diagnosis.rule import Failed, rule
-from lockgate.diagnosis.seen import event
+from lockgate.diagnosis.seen import event, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.handler import NeededHandler
+from lockgate.diagnosis.views.own_node import label
 from lockgate.model import names
-from lockgate.model.facts import Missing, Nodes
+from lockgate.model.facts import Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
-from lockgate.model.objects import Pod
+from lockgate.model.objects import Node, Pod
 
 # Who made the node, and from which image it was made.
 _MAKERS = ("karpenter.sh/nodepool", "karpenter.k8s.aws/ec2nodeclass", "eks.amazonaws.com/nodegroup")
@@ -31,14 +32,14 @@ _MAKERS = ("karpenter.sh/nodepool", "karpenter.k8s.aws/ec2nodeclass", "eks.amazo
     asks_gpu=None,
     mutes=("containerd/handler-missing", *BROKEN_NODE),
 )
-def default_handler_gone(pod: Pod, handler: NeededHandler, nodes: Nodes | Missing) -> Failed | None:
+def default_handler_gone(pod: Pod, handler: NeededHandler, own_node: Node | Missing) -> Failed | None:
     if handler.refused is None or pod.spec.runtime_class_name or handler.name not in names.HANDLERS:
         return None
     node = pod.spec.node_name
     return Failed(
         about=f"node/{node}",
         summary=f'{node} runs every container with handler "{handler.name}", which it does not have.',
-        evidence=(event(handler.refused), *_made_by(node, nodes)),
+        evidence=(event(handler.refused), *_made_by(own_node)),
         remedy=(
             Remedy(
                 f"On {node}, see the default handler and the handlers that there are",
@@ -50,13 +51,9 @@ def default_handler_gone(pod: Pod, handler: NeededHandler, nodes: Nodes | Missin
     )
 
 
-def _made_by(name: str, nodes: Nodes | Missing) -> tuple[Evidence, ...]:
-    node = next((n for n in (() if isinstance(nodes, Missing) else nodes) if n.name == name), None)
-    if node is None:
+def _made_by(node: Node | Missing) -> tuple[Evidence, ...]:
+    if isinstance(node, Missing):
         return ()
-    labels, image = node.metadata.labels, node.status.node_info.os_image
-    made = [
-        Evidence(object=f"node/{name}", field=f"metadata.labels[{k}]", value=labels[k]) for k in _MAKERS if k in labels
-    ]
-    seen = [Evidence(object=f"node/{name}", field="status.nodeInfo.osImage", value=image)] if image else []
-    return (*made, *seen)
+    image = node.status.node_info.os_image
+    seen = Evidence(object=f"node/{node.name}", field="status.nodeInfo.osImage", value=image) if image else None
+    return some(*(label(node, key) for key in _MAKERS), seen)

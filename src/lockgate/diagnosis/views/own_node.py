@@ -1,0 +1,24 @@
+"""The node that the pod is on, as the API has it, and what its labels say."""
+
+from lockgate.model.facts import Missing, Nodes
+from lockgate.model.finding import Evidence
+from lockgate.model.objects import Labels, Node, Pod
+
+
+def own_node(pod: Pod, nodes: Nodes) -> Node | Missing:
+    """The pod's node; Missing where it has none, or its node is not among the facts."""
+    found = next((n for n in nodes if n.name == pod.spec.node_name), None)
+    return found or Missing(f"node {pod.spec.node_name or 'of the pod'} is not among the facts")
+
+
+def labels_of(node: Node | Missing) -> Labels:
+    """Its labels; none of a node that is not known."""
+    return {} if isinstance(node, Missing) else node.metadata.labels
+
+
+def label(node: Node | Missing, key: str, note: str = "") -> Evidence | None:
+    """One of its labels as evidence; None where it has no such label."""
+    value = labels_of(node).get(key)
+    if value is None or isinstance(node, Missing):
+        return None
+    return Evidence(object=f"node/{node.name}", field=f"metadata.labels[{key}]", value=value, note=note)
