@@ -1,4 +1,4 @@
-"""Lint over generated manifests, whole and broken: it never raises, its fixes heal, and a second --fix writes nothing."""
+"""Lint over generated manifests, whole and broken: it never raises, and a second --fix writes nothing."""
 
 from typing import Any
 
