@@ -1,9 +1,10 @@
 """A container asks for a part of a GPU, or for an amount that is no number.
 
-`nvidia.com/gpu` counts whole devices. `0.5` is no half of a card: the API server refuses the pod
-(`must be an integer`). What shares a card is set up on the node, and each pod then asks for 1.
+`nvidia.com/gpu` counts whole devices. `0.5` is no half of a card: the API server refuses the pod (`must be an
+integer`). What shares a card is set up on the node, and each pod then asks for 1.
 
-Why it matters: no pod is ever made; a Deployment or Job says so in an event of its ReplicaSet alone.
+Why it matters: the API server refuses the Pod, Deployment or Job; a custom kind (PyTorchJob, a Workflow) is taken, and
+its pods are refused where nobody looks.
 Fix: ask for a whole number; for a part of a GPU use MIG (`nvidia.com/mig-1g.5gb: 1`) or time-slicing on the node.
 """
 

@@ -3,7 +3,8 @@
 For devices the limit is what counts, and the request follows from it; a request alone is refused by the API server
 (`Limit must be set for non overcommitable resources`).
 
-Why it matters: no pod is made; a Deployment or Job says so in an event of its ReplicaSet alone.
+Why it matters: the API server refuses the Pod, Deployment or Job; a custom kind (PyTorchJob, a Workflow) is taken, and
+its pods are refused where nobody looks.
 Fix: write the amount under `limits`; the request may stay or go.
 """
 
