@@ -13,8 +13,8 @@ import msgspec
 from lockgate.collect.reader import Reader
 from lockgate.model import names
 from lockgate.model.facts import Log, Missing
-from lockgate.model.objects import ContainerStatus, Node, Pod
-from lockgate.model.pod_state import is_ready
+from lockgate.model.objects import Node, Pod
+from lockgate.model.pod_state import has_run, is_ready, is_well
 
 # By name, in the order in which they wait for each other: a log more or less decides nothing.
 _STAGES: Final = ("driver", "container-toolkit", "validator", "device-plugin", "mps", "mig-manager", "")
@@ -96,17 +96,7 @@ def _runs(pod: Pod) -> Iterable[Run]:
         yield from (Run(pod, status.name) for status in pod.status.container_statuses)
         return
     for status in (*pod.status.init_container_statuses, *pod.status.container_statuses):
-        if _has_run(status) and not _is_well(status):
+        if has_run(status) and not is_well(status):
             yield Run(pod, status.name)
             if status.restart_count and status.state.running:
                 yield Run(pod, status.name, previous=True)
-
-
-def _has_run(status: ContainerStatus) -> bool:
-    ran = status.last_state.terminated is not None or status.restart_count > 0
-    return status.state.running is not None or status.state.terminated is not None or ran
-
-
-def _is_well(status: ContainerStatus) -> bool:
-    ended = status.state.terminated
-    return status.ready or (ended is not None and ended.exit_code == 0)

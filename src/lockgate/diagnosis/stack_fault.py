@@ -13,7 +13,9 @@ from lockgate.diagnosis.rule import Failed, Skipped
 from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes, pod_ref
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.ailing import Ailing
+from lockgate.diagnosis.views.gate_one import gpu_asked
 from lockgate.diagnosis.views.stack import NodeStack, Told
+from lockgate.model.facts import Missing, Pods
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.pod_state import trouble
 
@@ -74,6 +76,17 @@ def restart(told: Told) -> tuple[Remedy, ...]:
         return ()
     command = f"kubectl delete pod -n {told.pod.namespace} {told.pod.name}"
     return (Remedy("Then let its pod start again", command, Risk.MEDIUM),)
+
+
+def holders(on: NodeStack, pods: Pods | Missing) -> str:
+    """Who holds the node's GPUs, as far as it is known, in a few words."""
+    if isinstance(pods, Missing):
+        return "whether GPU pods hold it is not known"
+    here = (p for p in pods if p.spec.node_name == on.name and p.status.phase == "Running")
+    asking = [f"{p.namespace}/{p.name}" for p in here if gpu_asked(p)]
+    if asking:
+        return f"GPU pods on the node: {listed(asking)}"
+    return "no pod on the node asks for a GPU, so a program or module of the host holds it"
 
 
 def kernel_of(on: NodeStack) -> str:

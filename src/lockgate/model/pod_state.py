@@ -46,6 +46,18 @@ def is_failing(pod: Pod) -> bool:
     return any(_fails(status) for status in statuses)
 
 
+def is_well(status: ContainerStatus) -> bool:
+    """Whether a container is ready, or has done its work."""
+    ended = status.state.terminated
+    return status.ready or (ended is not None and ended.exit_code == 0)
+
+
+def has_run(status: ContainerStatus) -> bool:
+    """Whether a container runs or has run, so that it has a log."""
+    now = status.state.running or status.state.terminated or status.last_state.terminated
+    return now is not None or status.restart_count > 0
+
+
 def _fails(status: ContainerStatus) -> bool:
     waiting, ended = status.state.waiting, status.state.terminated
     return (waiting is not None and waiting.reason in FAILING) or (ended is not None and ended.exit_code != 0)

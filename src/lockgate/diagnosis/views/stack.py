@@ -23,7 +23,8 @@ from lockgate.model import names
 from lockgate.model.facts import Events, Log, Logs, Missing, NodeFiles, NodeFolders, Nodes, NodeStates
 from lockgate.model.finding import Evidence
 from lockgate.model.node_state import GPUNodeState
-from lockgate.model.objects import ContainerStatus, Event, Node, Pod
+from lockgate.model.objects import Event, Node, Pod
+from lockgate.model.pod_state import has_run, is_well
 from lockgate.scheduling.requests import amounts
 
 _Place = tuple[str, str]  # namespace, name
@@ -89,7 +90,7 @@ class NodeStack:
     @cached_property
     def is_unread(self) -> bool:
         """Whether containers of sick pods have run, and no log of these pods is known."""
-        places = [(each.pod.namespace, each.pod.name) for each in self.sick if any(map(_has_run, statuses(each.pod)))]
+        places = [(each.pod.namespace, each.pod.name) for each in self.sick if any(map(has_run, statuses(each.pod)))]
         return bool(places) and not any(place in self._known.logs for place in places)
 
     @cached_property
@@ -154,7 +155,7 @@ class NodeStack:
         if is_ready(each.pod):
             failing = self._fails_ready(each.operand)
             return tuple(c.name for c in each.pod.spec.containers) if failing else None
-        return tuple(s.name for s in statuses(each.pod) if not _is_well(s))
+        return tuple(s.name for s in statuses(each.pod) if not is_well(s))
 
     def _fails_ready(self, operand: str) -> bool:
         if operand == "device-plugin":
@@ -216,15 +217,6 @@ def stacks(
         {} if isinstance(node_states, Missing) else {s.name: s for s in node_states},
     )
     return Stacks({} if isinstance(nodes, Missing) else {n.name: n for n in nodes}, operands, known)
-
-
-def _is_well(status: ContainerStatus) -> bool:
-    ended = status.state.terminated
-    return status.ready or (ended is not None and ended.exit_code == 0)
-
-
-def _has_run(status: ContainerStatus) -> bool:
-    return bool(status.state.running or status.state.terminated or status.restart_count)
 
 
 def _is_previous(log: Log) -> bool:

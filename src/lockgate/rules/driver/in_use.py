@@ -13,14 +13,11 @@ import re
 
 from lockgate.diagnosis.followers import AFTER_DRIVER
 from lockgate.diagnosis.rule import Outcome, rule
-from lockgate.diagnosis.seen import listed
-from lockgate.diagnosis.stack_fault import STAGES, blame, read_logs, with_more
+from lockgate.diagnosis.stack_fault import STAGES, blame, holders, read_logs, with_more
 from lockgate.diagnosis.views.ailing import Ailing
-from lockgate.diagnosis.views.gate_one import gpu_asked
 from lockgate.diagnosis.views.stack import NodeStack, Told
 from lockgate.model.facts import Missing, Pods
 from lockgate.model.finding import Remedy, Risk, Severity
-from lockgate.model.objects import Pod
 
 # k8s-driver-manager and the driver container (gpu-operator#2166, #901, #2509, #367, #180).
 _TEXTS = (
@@ -35,7 +32,7 @@ def in_use(ailing: Ailing, pods: Pods | Missing) -> Outcome:
     return blame(
         ailing,
         _find,
-        lambda on, told: f"the old driver cannot be unloaded; {_who(on, pods)}.",
+        lambda on, told: f"the old driver cannot be unloaded; {holders(on, pods)}.",
         _remedies,
         softer=Severity.ERROR,
     )
@@ -43,19 +40,6 @@ def in_use(ailing: Ailing, pods: Pods | Missing) -> Outcome:
 
 def _find(on: NodeStack) -> Told | None:
     return with_more(on.said(*_TEXTS, of=("driver",)), on.said(_NO_DRAIN, of=("driver",)), on.module("nvidia"))
-
-
-def _who(on: NodeStack, pods: Pods | Missing) -> str:
-    if isinstance(pods, Missing):
-        return "whether GPU pods hold it is not known"
-    holding = [f"{p.namespace}/{p.name}" for p in pods if _holds(p, on.name)]
-    if holding:
-        return f"GPU pods on the node: {listed(holding)}"
-    return "no pod on the node asks for a GPU, so a program or module of the host holds it"
-
-
-def _holds(pod: Pod, node: str) -> bool:
-    return pod.spec.node_name == node and pod.status.phase == "Running" and bool(gpu_asked(pod))
 
 
 def _remedies(on: NodeStack, told: Told) -> tuple[Remedy, ...]:

@@ -13,10 +13,8 @@ import re
 
 from lockgate.diagnosis.followers import AFTER_MIG
 from lockgate.diagnosis.rule import Outcome, rule
-from lockgate.diagnosis.seen import listed
-from lockgate.diagnosis.stack_fault import STAGES, blame, read_logs
+from lockgate.diagnosis.stack_fault import STAGES, blame, holders, read_logs
 from lockgate.diagnosis.views.ailing import Ailing
-from lockgate.diagnosis.views.gate_one import gpu_asked
 from lockgate.diagnosis.views.stack import NodeStack, Told
 from lockgate.model import names
 from lockgate.model.facts import Missing, Pods
@@ -34,18 +32,9 @@ def reset_refused(ailing: Ailing, pods: Pods | Missing) -> Outcome:
     return blame(
         ailing,
         lambda on: on.said(*_TEXTS, of=("mig-manager",)),
-        lambda on, told: f"the MIG layout cannot be changed while the GPU is in use; {_who(on, pods)}.",
+        lambda on, told: f"the MIG layout cannot be changed while the GPU is in use; {holders(on, pods)}.",
         _remedies,
     )
-
-
-def _who(on: NodeStack, pods: Pods | Missing) -> str:
-    if isinstance(pods, Missing):
-        return "whether GPU pods hold it is not known"
-    here = [p for p in pods if p.spec.node_name == on.name and p.status.phase == "Running" and gpu_asked(p)]
-    if here:
-        return f"GPU pods on the node: {listed(f'{p.namespace}/{p.name}' for p in here)}"
-    return "no pod on the node asks for a GPU, so a program of the host holds it"
 
 
 def _remedies(on: NodeStack, told: Told) -> tuple[Remedy, ...]:
