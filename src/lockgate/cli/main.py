@@ -38,8 +38,23 @@ _EXAMPLES = """examples:
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:  # type: ignore[explicit-override]
         """One line, and exit 2; usage is one `--help` away."""
-        sys.stderr.write(f"{self.prog}: {message} (see {self.prog} --help)\n")
+        sys.stderr.write(f"{self.prog}: {message}{_near(message, self._words())} (see {self.prog} --help)\n")
         raise SystemExit(2)
+
+    def _words(self) -> list[str]:
+        """Everything that may be typed: flags, and the values that they know."""
+        values = (str(choice) for action in self._actions for choice in action.choices or ())
+        return [*self._option_string_actions, *values]
+
+
+def _near(message: str, words: Sequence[str]) -> str:
+    """A hint at what was meant by a flag or value that argparse does not know."""
+    import difflib
+    import re
+
+    slip = re.search(r"unrecognized arguments: (?P<flag>--?[^\s=]+)|invalid choice: '(?P<value>[^']*)'", message)
+    near = difflib.get_close_matches(slip["flag"] or slip["value"], words, n=1) if slip else []
+    return f', did you mean "{near[0]}"?' if near else ""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

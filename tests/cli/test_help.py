@@ -1,0 +1,45 @@
+"""Help shows examples first-hand, costs no heavy import, and a slip of the finger is answered with what was meant."""
+
+import subprocess
+import sys
+
+import pytest
+
+from lockgate.cli.main import VERBS
+from tests.cli.test_why import run
+
+HEAVY = {"asyncio", "ssl", "yaml", "rich", "httpx2", "jinja2"}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_examples_and_loads_nothing_for_its_help(verb: str) -> None:
+    code = f"import sys; from lockgate.cli.main import main\ntry: main(['{verb}', '--help'])\nexcept SystemExit: pass\n"
+    code += f"print(sorted({HEAVY!r} & set(sys.modules)), file=sys.stderr)"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (result.returncode, result.stderr.strip()) == (0, "[]")
+    assert "examples:" in result.stdout
+    assert f"lockgate {verb}" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (("wyh",), '"why"'),
+        (("survye",), '"survey"'),
+        (("why", "--namespce", "x"), '"--namespace"'),
+        (("why", "x", "-o", "jsno"), '"json"'),
+        (("bundle", "dif", "a", "b"), '"diff"'),
+        (("completion", "zhs"), '"zsh"'),
+        (("why", "deplyo/x"), '"deploy"'),
+        (("explain", "all-hled"), "scheduling/all-held"),
+    ],
+)
+def test_what_was_mistyped_is_answered_with_what_was_meant(words: tuple[str, ...], meant: str) -> None:
+    result = run(*words)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert f"did you mean {meant}?" in result.stderr, result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_what_comes_near_nothing_gets_no_hint() -> None:
+    assert "did you mean" not in run("why", "--xyzzy-plugh").stderr
