@@ -21,7 +21,7 @@ from lockgate.diagnosis.views.other_scheduler import other_words
 from lockgate.diagnosis.views.own_node import own_node
 from lockgate.diagnosis.views.plugin import plugin
 from lockgate.diagnosis.views.pod_events import pod_events, workload_events
-from lockgate.diagnosis.views.stack import stacks
+from lockgate.diagnosis.views.stacks import stacks
 from lockgate.diagnosis.views.struck import struck
 from lockgate.diagnosis.views.words import words
 from lockgate.diagnosis.views.xids import xids

@@ -11,7 +11,8 @@ from typing import Final
 import msgspec
 
 from lockgate.diagnosis.views.operands import Operands
-from lockgate.diagnosis.views.stack import NodeStack, Stacks
+from lockgate.diagnosis.views.stack import NodeStack
+from lockgate.diagnosis.views.stacks import Stacks
 from lockgate.model.facts import Logs, Missing
 from lockgate.model.objects import DaemonSet, Node, Pod
 

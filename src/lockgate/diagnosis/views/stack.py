@@ -1,11 +1,10 @@
-"""The GPU stack of each node: which of its pods are not well, and what they, their events and the node itself say.
+"""The GPU stack of one node: which of its pods are not well, and what they, their events and the node itself say.
 
 A text counts only while what said it is not well. A restart that is over, an init container that has done its work and
 an old line of the kernel's log blame nobody.
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from typing import Final
@@ -17,19 +16,19 @@ from lockgate.diagnosis.stage import is_ready, statuses
 from lockgate.diagnosis.views.gate_one import is_gpu_node
 from lockgate.diagnosis.views.kernel_modules import Module, parse_modules
 from lockgate.diagnosis.views.node_words import KERNEL, newest_line
-from lockgate.diagnosis.views.operands import OperandPod, Operands
+from lockgate.diagnosis.views.operands import OperandPod
 from lockgate.diagnosis.views.words import Words
 from lockgate.model import names
-from lockgate.model.facts import Events, Log, Logs, Missing, NodeFiles, NodeFolders, Nodes, NodeStates
+from lockgate.model.facts import Log, NodeFiles
 from lockgate.model.finding import Evidence
 from lockgate.model.node_state import GPUNodeState
 from lockgate.model.objects import Event, Node, Pod
 from lockgate.model.pod_state import has_run, is_well
 from lockgate.scheduling.requests import amounts
 
-_Place = tuple[str, str]  # namespace, name
+Place = tuple[str, str]  # namespace, name
 _Question = tuple[tuple[re.Pattern[str], ...], tuple[str, ...]]
-_MODULES: Final = ("/proc/modules", "proc/modules")
+_MODULES: Final = "/proc/modules"
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -49,11 +48,11 @@ class Sick(msgspec.Struct, frozen=True):
     words: Words
 
 
-class _Known(msgspec.Struct, frozen=True):
+class Known(msgspec.Struct, frozen=True):
     """What is known beside the nodes and the operands, by the pod or node that it is about."""
 
-    events: Mapping[_Place, tuple[Event, ...]]
-    logs: Mapping[_Place, tuple[Log, ...]]
+    events: Mapping[Place, tuple[Event, ...]]
+    logs: Mapping[Place, tuple[Log, ...]]
     folders: Mapping[str, NodeFiles]
     states: Mapping[str, GPUNodeState]
 
@@ -61,7 +60,7 @@ class _Known(msgspec.Struct, frozen=True):
 class NodeStack:
     """The stack of one node."""
 
-    def __init__(self, name: str, node: Node | None, pods: tuple[OperandPod, ...], known: _Known) -> None:
+    def __init__(self, name: str, node: Node | None, pods: tuple[OperandPod, ...], known: Known) -> None:
         self.name, self.node, self.pods, self._known = name, node, pods, known
         self._told: dict[_Question, Told | None] = {}  # each pod of the node asks the same again
 
@@ -99,14 +98,18 @@ class NodeStack:
         folder = self._known.folders.get(self.name)
         if folder is None:
             return {}
-        copied = next((folder.files[path] for path in _MODULES if path in folder.files), "")
-        return parse_modules(copied or folder.outputs.get("lsmod", ""))
+        return parse_modules(folder.files.get(_MODULES) or folder.outputs.get("lsmod", ""))
 
     def module(self, name: str) -> Told | None:
         """The line that tells that a kernel module is loaded."""
         line = self.modules[name].line if name in self.modules else ""
         match = re.search(re.escape(name), line)
-        return Told(match, Evidence(file=f"{self.name}:lsmod", verbatim=line)) if match else None
+        return Told(match, Evidence(file=f"{self.name}:{self._modules_from}", verbatim=line)) if match else None
+
+    @property
+    def _modules_from(self) -> str:
+        folder = self._known.folders.get(self.name)
+        return _MODULES if folder is not None and folder.files.get(_MODULES) else "lsmod"
 
     def pod_of(self, operand: str) -> Pod | None:
         """The operand's pod on the node, sick or well."""
@@ -177,46 +180,6 @@ class NodeStack:
             if match is not None:
                 return Told(match, Evidence(object=f"gpunodestate/{self.name}", field=field, verbatim=text))
         return None
-
-
-class Stacks:
-    """The stacks of all nodes; one is looked at when it is first asked for."""
-
-    def __init__(self, nodes: Mapping[str, Node], operands: Operands, known: _Known) -> None:
-        self._nodes, self._operands, self._known = nodes, operands, known
-        self._made: dict[str, NodeStack] = {}
-
-    def on(self, node: str) -> NodeStack:
-        """The stack of a node."""
-        if node not in self._made:
-            self._made[node] = NodeStack(node, self._nodes.get(node), self._operands.on(node), self._known)
-        return self._made[node]
-
-
-def stacks(
-    operands: Operands,
-    nodes: Nodes | Missing,
-    events: Events | Missing,
-    logs: Logs | Missing,
-    node_files: NodeFolders | Missing,
-    node_states: NodeStates | Missing,
-) -> Stacks:
-    """Bring together what is known of the stack; what is not known says nothing."""
-    own = {(each.pod.namespace, each.pod.name) for each in operands.pods}
-    about: dict[_Place, list[Event]] = defaultdict(list)
-    for event in () if isinstance(events, Missing) else events:
-        if event.about.kind == "Pod" and (event.about.namespace, event.about.name) in own:
-            about[event.about.namespace, event.about.name].append(event)
-    said: dict[_Place, list[Log]] = defaultdict(list)
-    for log in () if isinstance(logs, Missing) else logs:
-        said[log.namespace, log.pod].append(log)
-    known = _Known(
-        {place: tuple(found) for place, found in about.items()},
-        {place: tuple(found) for place, found in said.items()},
-        {} if isinstance(node_files, Missing) else {f.node: f for f in node_files},
-        {} if isinstance(node_states, Missing) else {s.name: s for s in node_states},
-    )
-    return Stacks({} if isinstance(nodes, Missing) else {n.name: n for n in nodes}, operands, known)
 
 
 def _is_previous(log: Log) -> bool:

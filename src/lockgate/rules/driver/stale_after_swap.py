@@ -15,7 +15,8 @@ from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import listed, pod_ref
 from lockgate.diagnosis.stage import Stage, is_ready
 from lockgate.diagnosis.views.gate_one import gpu_asked
-from lockgate.diagnosis.views.stack import NodeStack, Stacks
+from lockgate.diagnosis.views.stack import NodeStack
+from lockgate.diagnosis.views.stacks import Stacks
 from lockgate.model import names
 from lockgate.model.facts import Missing, Pods
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity

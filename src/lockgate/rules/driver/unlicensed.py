@@ -13,7 +13,7 @@ import re
 
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.stage import Stage
-from lockgate.diagnosis.views.stack import Stacks
+from lockgate.diagnosis.views.stacks import Stacks
 from lockgate.model.finding import Remedy, Risk, Severity
 from lockgate.model.objects import Node
 
