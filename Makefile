@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check e2e truth cluster bench generate lock format clean
+.PHONY: help venv demo test check e2e truth cluster corpus bench generate lock format clean
 
 help:  ## show this list
 	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9]+):.*## (.*)$$/  make \1\t\2/' | expand -t 18
@@ -45,6 +45,9 @@ truth: $(STAMP)  ## compare the models with the real programs on fresh generated
 
 cluster: $(STAMP)  ## a real two-node cluster with Lockgate in it, and a shell
 	$(BIN)/python -m tests.cluster shell --install
+
+corpus: $(STAMP)  ## how often `why` is right, on thousands of questions with known answers; a minute
+	@$(BIN)/python -m tests.corpus --misses
 
 bench: $(STAMP)  ## what is timed, against what
 	$(BIN)/python -m bench

@@ -13,6 +13,7 @@ from tests.rules.operator_estate import NAMESPACE, with_operator
 from tests.rules.world import PODS
 
 _POOL = "corpus.lockgate.dev/case"
+_WIDE = {"node", "operand"}
 _NO_NODE = ("discovery/", "autoscaling/")
 _SHARED_NAMESPACES = (NAMESPACE, "kube-system", "nvidia-device-plugin")
 
@@ -93,7 +94,7 @@ def _is_local(case: Case) -> bool:
     """
     known = bool(case.facts.get("nodes")) and "missing" not in case.facts
     of_all = case.name.startswith(_NO_NODE) or any(e["about"].startswith("ds/") for e in case.facts.get("said", ()))
-    return known and not of_all and all("/" in ask and "node/" not in ask for ask in case.asks)
+    return known and not of_all and all(_WIDE.isdisjoint(ask.split("/")) and ask for ask in case.asks)
 
 
 _OF_ALL = {"daemon_sets", "runtime_classes", "cluster_policies", "device_classes", "storage_classes", "namespaces"}

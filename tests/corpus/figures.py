@@ -7,6 +7,7 @@ import yaml
 
 from tests.corpus.judge import Score
 
+SHARE = 4  # the tests ask one of so many generated questions
 FIGURES = Path(__file__).parent / "figures.yaml"
 PAGE = Path(__file__).parent.parent.parent / "docs" / "explanation" / "accuracy.md"
 _START, _END = "<!-- figures: written by `make corpus` -->", "<!-- end of figures -->"
@@ -34,15 +35,15 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
         return count * 1000 // self.questions / 10 if self.questions else 100.0
 
 
-def load_figures() -> dict[str, Figures]:
-    """The committed figures."""
-    committed = yaml.safe_load(FIGURES.read_text()) if FIGURES.exists() else {}
-    return msgspec.convert(committed, dict[str, Figures])
+def load_figures(part: str = "whole") -> dict[str, Figures]:
+    """The committed figures, of the whole corpus or of the sample that the tests ask."""
+    return msgspec.convert(yaml.safe_load(FIGURES.read_text()), dict[str, dict[str, Figures]])[part]
 
 
-def save(measured: dict[str, Figures]) -> None:
+def save(measured: dict[str, Figures], sample: dict[str, Figures]) -> None:
     """Commit them: the file that is compared, and the table of the page."""
-    FIGURES.write_text(yaml.safe_dump(msgspec.to_builtins(measured), sort_keys=False))
+    both = {"whole": measured, "sample": sample}
+    FIGURES.write_text(yaml.safe_dump(msgspec.to_builtins(both), sort_keys=False, default_flow_style=None))
     before, _, rest = PAGE.read_text().partition(_START)
     PAGE.write_text(f"{before}{_START}\n{render(measured)}\n{_END}{rest.partition(_END)[2]}")
 

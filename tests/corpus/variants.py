@@ -123,7 +123,8 @@ def _release_1_25(world: World, _dice: random.Random) -> bool:
             _without(status, _NEW_IN_STATUS)
     for node in world.objects["nodes"]:
         _without(node.get("status", {}), ("runtimeHandlers", "features", "declaredFeatures"))
-        node.setdefault("status", {}).setdefault("nodeInfo", {})["kubeletVersion"] = "v1.25.16"
+        info = node.setdefault("status", {}).setdefault("nodeInfo", {})
+        info["kubeletVersion"] = "v1.25.16" + re.sub(r"^v[\d.]+", "", info.get("kubeletVersion", ""))
     _reword(world, [(re.compile(re.escape(new)), old) for old, new in _TEXTS])
     return True
 

@@ -133,3 +133,15 @@ def test_where_causes_and_effects_meet(cause: dict[str, Any], effect: dict[str, 
     )
     assert here.explains(there) is explains
     assert here.explains(here)
+
+
+def test_what_is_over_is_why_nothing_else_is_wrong() -> None:
+    """A person keeps the plugin off one node, which is a remark; that the policy is not ready has another reason."""
+    off = {"metadata": {"labels": {"nvidia.com/gpu.deploy.device-plugin": "false"}}}
+    answer = why(
+        "",
+        operator={"nodes": ["gpu-a", "gpu-b"]},
+        nodes={"gpu-a": {}, "gpu-b": off},
+        cluster_policies={"cluster-policy": {"status": {"state": "notReady"}}},
+    )
+    assert dict(told(answer))["operator/policy-not-ready"] == ""

@@ -56,7 +56,13 @@ def explaining(found: Sequence[Said], beneath: Sequence[Said], rules: Iterable[R
 
 
 def _explains(cause: Said, effect: Said, mutes: _Mutes) -> bool:
-    return effect.finding.id in mutes.get(cause.finding.id, ()) and cause.ground.explains(effect.ground)
+    return effect.finding.id in mutes.get(cause.finding.id, ()) and _may_explain(cause, effect)
+
+
+def _may_explain(cause: Said, effect: Said) -> bool:
+    """Where they meet; what is only a remark (a fault that is over, a person's choice) is why nothing else is wrong."""
+    remark = cause.finding.severity is Severity.INFO and effect.finding.severity is not Severity.INFO
+    return not remark and cause.ground.explains(effect.ground)
 
 
 def _rank(said: Said) -> tuple[int, int, int, str, str]:
@@ -112,7 +118,7 @@ def _tell_once(ranked: Sequence[Said], parents: list[int | None], fallbacks: set
 
 def _muting(said: Said, rule: str, places: _Places, ranked: Sequence[Said]) -> Iterator[int]:
     """Of the findings of one rule the best that explains this one; the others would say the same."""
-    return iter([i for i in places.near(rule, said.ground) if ranked[i].ground.explains(said.ground)][:1])
+    return iter([i for i in places.near(rule, said.ground) if _may_explain(ranked[i], said)][:1])
 
 
 def _innermost(muting: list[int], ranked: Sequence[Said], mutes: _Mutes) -> int | None:
