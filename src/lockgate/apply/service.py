@@ -34,12 +34,14 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
     """A container runtime and how it is restarted. `socket` and `host`, the host's root, are paths here.
 
     `unit` is what systemd knows it by: a distribution's containerd is a child of the distribution's own service.
+    `reloads`: it stays and reads its files again at SIGHUP, as dockerd does, where containerd ends.
     """
 
     name: str = "containerd"
     unit: str = "containerd.service"
     socket: Path = Path("/run/containerd/containerd.sock")
     mode: str = "signal"
+    reloads: bool = False
     host: Path = Path("/host")
     ends_within: float = 20.0  # seconds after the signal
     back_within: float = 60.0  # seconds after its end
@@ -57,6 +59,10 @@ async def restart(service: Service, *, checkpoint: Checkpoint = onward) -> Proce
     checkpoint("before restarting")
     if service.mode == "systemd":
         await _systemd(service)
+    elif before is not None and service.reloads:
+        _hang_up(service, before)
+        checkpoint("after signalling")
+        return before
     elif before is not None:
         await _signal(service, before, checkpoint)
     checkpoint("while it is down")
@@ -101,19 +107,26 @@ async def _signal(service: Service, process: Process, checkpoint: Checkpoint) ->
         checkpoint("waiting for it to end")
         return not is_running(process) or None
 
-    _log.info("restarting %s: SIGHUP to process %d", service.name, process.pid)
-    try:
-        os.kill(process.pid, signal.SIGHUP)
-    except ProcessLookupError:
-        return
-    except PermissionError as error:
-        raise RestartError(f"{service.name} (process {process.pid}) may not be signalled from here") from error
+    _hang_up(service, process)
     checkpoint("after signalling")
     ended = await _until(look, service.ends_within)
     if ended is None:
         raise RestartError(
             f"{service.name} (process {process.pid}) has not ended within {service.ends_within:.0f} s of SIGHUP"
         )
+
+
+def _hang_up(service: Service, process: Process) -> None:
+    """Raises RestartError when that is not allowed; a process that has just ended needs no signal."""
+    _log.info(
+        "%s %s: SIGHUP to process %d", "reloading" if service.reloads else "restarting", service.name, process.pid
+    )
+    try:
+        os.kill(process.pid, signal.SIGHUP)
+    except ProcessLookupError:
+        return
+    except PermissionError as error:
+        raise RestartError(f"{service.name} (process {process.pid}) may not be signalled from here") from error
 
 
 async def _systemd(service: Service) -> None:

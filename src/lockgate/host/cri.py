@@ -61,6 +61,16 @@ async def ask_loaded(socket: Path, timeout: float = 5.0) -> Loaded:
         raise UnreachableError(f"{socket}: Status has a configuration that cannot be read: {error}") from error
 
 
+async def ask_handlers(socket: Path, timeout: float = 5.0) -> tuple[str, ...]:
+    """The names of the runtime handlers that are loaded, of any runtime; empty where it does not tell.
+
+    Field `runtime_handlers` came with CRI of Kubernetes 1.30; the default handler may be there under the empty name
+    besides its own. Raises UnreachableError.
+    """
+    answer = await _call(socket, "Status", b"", timeout)
+    return tuple(_texts(value).get(1, "") for number, value in _fields(answer) if number == 3)
+
+
 async def _call(socket: Path, method: str, request: bytes, timeout: float) -> bytes:
     # gRPC would send the escaped path as authority, which Go servers refuse
     options = [("grpc.default_authority", "localhost"), ("grpc.max_receive_message_length", 64 << 20)]

@@ -100,6 +100,15 @@ def serves(path: Path) -> bool:
         return True
 
 
+# Who serves one of these is the kubelet's runtime; a node of Docker has a containerd too, but no kubelet on it.
+_OTHER_RUNTIMES: Final = {"crio": "/run/crio/crio.sock", "docker": "/run/cri-dockerd.sock"}
+
+
+def find_runtime(host: Path, *, serves: Callable[[Path], bool] = serves) -> str:
+    """The container runtime of the node's kubelet: crio, docker, or containerd where neither is served."""
+    return next((name for name, path in _OTHER_RUNTIMES.items() if serves(host / path[1:])), "containerd")
+
+
 def find_place(host: Path, *, socket: str = "", serves: Callable[[Path], bool] = serves) -> Place | None:
     """The containerd of the distribution that runs here; `socket` is the one that a person named, "" for none.
 

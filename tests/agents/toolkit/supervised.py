@@ -114,10 +114,9 @@ def stand_in(root: Path, release: str) -> Runtime:
 
 
 _KILLED = """
-import asyncio, os, signal, sys
+import asyncio, importlib, os, signal, sys
 from pathlib import Path
 from lockgate.agents.toolkit.change import configure, remove
-from tests.agents.toolkit.supervised import stand_in
 
 def at(point, left=[int(sys.argv[3])], before=[""]):
     if point == before[0]:
@@ -128,14 +127,25 @@ def at(point, left=[int(sys.argv[3])], before=[""]):
     if left[0] < 0:
         os.kill(os.getpid(), signal.SIGKILL)
 
-node = stand_in(Path(sys.argv[1]), "").node()
+module, _, name = sys.argv[4].partition(":")
+node = getattr(importlib.import_module(module), name)(Path(sys.argv[1]))
 asyncio.run({"configure": configure, "remove": remove}[sys.argv[2]](node, checkpoint=at))
 """
 
 
-def killed_at(runtime: Runtime, what: str, point: int) -> tuple[bool, list[str]]:
-    """Whether a run was killed at its n-th point, and the points that it reached; each wait is one point."""
-    command = [sys.executable, "-c", _KILLED, str(runtime.root), what, str(point)]
+def node_at(root: Path) -> Node:
+    """The node of a stand-in in this folder."""
+    return stand_in(root, "").node()
+
+
+def killed_at(
+    root: Path, what: str, point: int, node: str = "tests.agents.toolkit.supervised:node_at"
+) -> tuple[bool, list[str]]:
+    """Whether a run was killed at its n-th point, and the points that it reached; each wait is one point.
+
+    `node` is the function that makes the node of the folder, as `module:name`.
+    """
+    command = [sys.executable, "-c", _KILLED, str(root), what, str(point), node]
     ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, cwd=Path(__file__).parents[3])
     assert ended.returncode in (0, -signal.SIGKILL)
     return ended.returncode != 0, ended.stdout.splitlines()

@@ -309,7 +309,7 @@ def test_a_default_handler_of_ours_is_loaded_when_it_is_wanted(runtime: Runtime)
 def test_killed_anywhere_the_node_works_and_the_next_run_finishes(runtime: Runtime, first: int) -> None:
     before, point = snapshot(runtime), 0
     for point in range(first, 40, 3):
-        killed, points = killed_at(runtime, "configure", point)
+        killed, points = killed_at(runtime.root, "configure", point)
         if not killed:
             break
         assert loaded_once_settled(runtime), points
@@ -327,7 +327,7 @@ def test_killed_anywhere_in_removal_the_next_removal_finishes(runtime: Runtime) 
     before, point = snapshot(runtime), 0
     for point in range(0, 40, 3):
         assert run(runtime) == Outcome(CONFIGURED)
-        killed, points = killed_at(runtime, "remove", point)
+        killed, points = killed_at(runtime.root, "remove", point)
         assert loaded_once_settled(runtime), points
         assert asyncio.run(remove(runtime.node())) == Outcome(REMOVED), points
         assert snapshot(runtime) == before, points

@@ -54,6 +54,54 @@ def test_cdi_in_the_runtime_follows_cdi_unless_told_otherwise() -> None:
     assert not read_settings([], {"CDI_ENABLED": "true", "RUNTIME_ENABLE_CDI": "false"}).wanted.enable_cdi
 
 
+@pytest.mark.parametrize(
+    ("environ", "config", "drop_in", "socket", "mode"),
+    [
+        (
+            {"RUNTIME": "crio"},
+            "/etc/crio/crio.conf",
+            "/etc/crio/crio.conf.d/99-nvidia.toml",
+            "/run/crio/crio.sock",
+            "systemd",
+        ),
+        (
+            {"RUNTIME": "docker", "RUNTIME_DROP_IN_CONFIG": "/ignored", "ROOT": "/opt/gpu"},
+            "/etc/docker/daemon.json",
+            "/opt/gpu/toolkit/.lockgate/daemon.json",
+            "/run/docker.sock",
+            "signal",
+        ),
+        (
+            {"RUNTIME": "docker", "DOCKER_CONFIG": "/srv/daemon.json", "DOCKER_SOCKET": "/srv/docker.sock"},
+            "/srv/daemon.json",
+            "/usr/local/nvidia/toolkit/.lockgate/daemon.json",
+            "/srv/docker.sock",
+            "signal",
+        ),
+    ],
+)
+def test_each_runtime_has_its_own_places(
+    environ: dict[str, str], config: str, drop_in: str, socket: str, mode: str
+) -> None:
+    settings = read_settings([], environ)
+    assert (settings.config_host, settings.drop_in_host) == (config, drop_in)
+    assert (settings.socket_host, settings.restart_mode) == (socket, mode)
+
+
+def test_the_runtime_is_looked_for_where_nobody_names_it() -> None:
+    assert (
+        read_settings([], {"HOST_ROOT_MOUNT": "/node"}, look=lambda root: {"/node": "crio"}[str(root)]).runtime
+        == "crio"
+    )
+    assert read_settings([], {"RUNTIME": "containerd"}, look=lambda _: "crio").runtime == "containerd"
+
+
+def test_docker_has_names_of_its_own_for_what_is_wanted() -> None:
+    told = {"RUNTIME": "docker", "DOCKER_RUNTIME_NAME": "gpu", "DOCKER_SET_AS_DEFAULT": "true"}
+    wanted = read_settings([], told).wanted
+    assert (wanted.handlers[0], wanted.default) == ("gpu", "gpu")
+
+
 def test_devices_are_named_by_index_and_uuid_unless_told_otherwise() -> None:
     assert read_settings([], {}).device_names == ("index", "uuid")
     told = read_settings([], {"NVIDIA_CTK_CDI_GENERATE_DEVICE_NAME_STRATEGIES": "type-index, uuid"})
@@ -67,7 +115,7 @@ def test_no_specification_is_wanted_where_the_folder_is_empty() -> None:
 @pytest.mark.parametrize(
     ("environ", "words"),
     [
-        ({"RUNTIME": "crio"}, "RUNTIME=crio cannot be configured yet"),
+        ({"RUNTIME": "crio", "RUNTIME_RESTART_MODE": "signal"}, "crio cannot be restarted like that.* systemd, none"),
         ({"RUNTIME": "podman"}, "expected one of containerd, docker, crio"),
         ({"TOOLKIT_PID_FILE": "/run/x.pid"}, "must be toolkit.pid"),
         ({"NVIDIA_CTK_CDI_GENERATE_DEVICE_NAME_STRATEGIES": "serial"}, "expected some of index, uuid, type-index"),

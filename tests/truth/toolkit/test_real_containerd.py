@@ -98,7 +98,7 @@ def test_killed_at_every_point_the_next_run_finishes(runtime: Runtime) -> None:
         for point in range(points):
             if what == "remove":
                 assert run(runtime) == Outcome(CONFIGURED)
-            was_killed, reached = killed_at(runtime, what, point)
+            was_killed, reached = killed_at(runtime.root, what, point)
             assert "runc" in loaded(runtime).containerd.runtimes, reached
             if not was_killed:
                 break

@@ -21,7 +21,7 @@ from lockgate.agents.toolkit.change import CONFIGURED, REFUSED, ROLLED_BACK
 from lockgate.agents.toolkit.here import fit
 from lockgate.agents.toolkit.settings import Settings, read_settings
 from lockgate.agents.toolkit.specs import NewDriverError
-from lockgate.host.distributions import STOCK
+from lockgate.host.distributions import STOCK, find_runtime
 
 _log = logging.getLogger("lockgate.toolkit")
 # NVIDIA's installer ends on any of these, after cleaning.
@@ -39,8 +39,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     gc.set_threshold(100_000, 50, 100)
     try:
         words = sys.argv[1:] if argv is None else list(argv)
-        settings = fit(read_settings(words, {**read_driver_ready(), **os.environ}))
-        if settings.distribution != STOCK.name:
+        settings = fit(read_settings(words, {**read_driver_ready(), **os.environ}, look=find_runtime))
+        if settings.runtime != "containerd":
+            _log.info("this is a node of %s: %s", settings.runtime, settings.config_host)
+        elif settings.distribution != STOCK.name:
             _log.info("this is a node of %s: %s", settings.distribution, settings.config_host)
         with _locked(settings.pid_file):
             return asyncio.run(_run(settings))

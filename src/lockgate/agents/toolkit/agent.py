@@ -16,6 +16,10 @@ import msgspec
 
 from lockgate.agents.toolkit import change
 from lockgate.agents.toolkit.change import CONFIGURED, REFUSED, UNREACHABLE, Node, Outcome
+from lockgate.agents.toolkit.engines import Engine
+from lockgate.agents.toolkit.engines.containerd import CONTAINERD
+from lockgate.agents.toolkit.engines.crio import Crio
+from lockgate.agents.toolkit.engines.docker import Docker
 from lockgate.agents.toolkit.report import cdi_state, rfc3339, runtime_state, spec_directories
 from lockgate.agents.toolkit.settings import Settings
 from lockgate.agents.toolkit.specs import SpecWriter, find_roots, remove_specs
@@ -31,8 +35,18 @@ Publish = Callable[[RuntimeState | None, CDIState | None], None]
 """Gets the sections to publish; None: not known."""
 
 
+def _engine(settings: Settings) -> Engine:
+    match settings.runtime:
+        case "docker":
+            return Docker(restarts=settings.restart_mode == "systemd")
+        case "crio":
+            return Crio()
+        case _:
+            return CONTAINERD
+
+
 def node_of(settings: Settings) -> Node:
-    """The node's containerd as the settings describe it."""
+    """The node's runtime as the settings describe it."""
     return Node(
         host=settings.host_root,
         config=settings.config_host,
@@ -41,8 +55,14 @@ def node_of(settings: Settings) -> Node:
         here={settings.config_host: settings.config, settings.drop_in_host: settings.drop_in},
         journal=settings.journal,
         service=Service(
-            socket=settings.socket, mode=settings.restart_mode, host=settings.host_root, unit=settings.unit
+            name=settings.runtime,
+            socket=settings.socket,
+            mode=settings.restart_mode,
+            reloads=settings.runtime == "docker",
+            host=settings.host_root,
+            unit=settings.unit,
         ),
+        engine=_engine(settings),
         wanted=settings.wanted,
         fixed=settings.fixed,
     )
@@ -107,7 +127,7 @@ class Agent:
             except OSError as error:
                 outcome = Outcome(REFUSED, str(error))
             self.outcome = outcome
-            _log.info("handlers removed from containerd: %s %s", outcome.phase, outcome.message)
+            _log.info("handlers removed from %s: %s %s", self.settings.runtime, outcome.phase, outcome.message)
 
     def _renew_specs(self) -> str:
         """Runs in the thread of NVML; returns what is wrong."""
@@ -122,7 +142,8 @@ class Agent:
             outcome = Outcome(REFUSED, str(error))
         level = logging.INFO if outcome.phase == CONFIGURED else logging.ERROR
         if outcome != self.outcome:
-            _log.log(level, "containerd: %s%s", outcome.phase, f": {outcome.message}" if outcome.message else "")
+            text = f": {outcome.message}" if outcome.message else ""
+            _log.log(level, "%s: %s%s", self.settings.runtime, outcome.phase, text)
         return outcome
 
     async def _report(self, problem: str) -> None:

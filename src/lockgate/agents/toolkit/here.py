@@ -26,7 +26,9 @@ def fit(
     through: Path = HOST_OF_PROCESS_1,
     writable: Callable[[Path], bool] = _writable,
 ) -> Settings:
-    """Replace the stock paths by those of the distribution that runs here; what somebody chose stays."""
+    """Replace containerd's stock paths by those of the distribution that runs here; what somebody chose stays."""
+    if settings.runtime != "containerd":
+        return settings
     chosen = "" if settings.socket_host == STOCK.socket else settings.socket_host
     place = find_place(settings.host_root, socket=chosen, serves=serves)
     if place is None or place.distribution == STOCK.name:

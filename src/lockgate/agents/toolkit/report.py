@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from lockgate.agents.toolkit.change import CONFIGURED, UNREACHABLE, Node, Outcome
-from lockgate.agents.toolkit.engines.containerd import read_node_files, running_release
-from lockgate.agents.toolkit.loaded import differences, handlers_of
+from lockgate.agents.toolkit.engines.containerd import CONTAINERD, read_node_files, running_release
+from lockgate.agents.toolkit.loaded import differences
 from lockgate.cdi.registry import DEFAULT_DIRECTORIES, Registry
-from lockgate.containerd import ConfigError, Effective, Files, Plan, lost_handlers, plan_dropin, resolve
+from lockgate.containerd import ConfigError, Effective, Files, Plan, Refusal, lost_handlers, plan_dropin, resolve
 from lockgate.containerd.traps import LostHandler
 from lockgate.host.cdi_directories import SIZE_LIMIT, read_directories
 from lockgate.host.cri import Loaded, UnreachableError, ask_loaded
@@ -44,36 +45,52 @@ class Drift(msgspec.Struct, frozen=True):
 
 
 async def runtime_state(node: Node, outcome: Outcome, started: str = "") -> RuntimeState:
-    """What the running containerd is and has loaded, with the outcome of our last change and any drift since.
+    """What the running runtime is and has loaded, with the outcome of our last change and any drift since.
 
     `started` says since when it runs, "" where that is not known.
     """
     try:
-        release = await running_release(node.service.socket)
-        loaded = await ask_loaded(node.service.socket)
+        state = await node.engine.state(node.service.socket)
+        files, drift = await (_containerd if node.engine is CONTAINERD else _other)(node, outcome)
     except UnreachableError as error:
-        text = outcome.message or str(error)
-        return RuntimeState(
-            name="containerd", socket=node.socket, config_path=node.config, phase=UNREACHABLE, message=text
-        )
-    files = read_node_files(node.place, release)
-    effective = resolve(files, node.config, release)
-    drift = _drift(node, files, effective, loaded) if outcome.phase == CONFIGURED else Drift()
-    return RuntimeState(
-        name="containerd",
-        release=str(release),
+        state = RuntimeState(name=node.service.name, phase=UNREACHABLE, message=outcome.message or str(error))
+        return replace(state, socket=node.socket, config_path=node.config)
+    return replace(
+        state,
         socket=node.socket,
         started=started,
         config_path=node.config,
-        handlers=handlers_of(loaded),
-        default_handler=loaded.containerd.default_runtime_name,
-        cdi_enabled=loaded.enable_cdi if loaded.enable_cdi is not None else loaded.cdi_spec_dirs is not None,
-        cdi_spec_dirs=loaded.cdi_spec_dirs or (),
-        files=tuple(_config_files(node, files, effective)),
+        files=files,
         phase=DRIFTED if drift.reason else outcome.phase,
         drift=drift.reason,
         message=drift.message or outcome.message,
     )
+
+
+async def _containerd(node: Node, outcome: Outcome) -> tuple[tuple[ConfigFile, ...], Drift]:
+    """containerd's files, and what its model and what it has loaded say has become of our handlers."""
+    release = await running_release(node.service.socket)
+    files = read_node_files(node.place, release)
+    effective = resolve(files, node.config, release)
+    loaded = effective.loaded if isinstance(effective, Effective) else (node.config,)
+    found = tuple(_config_files(node, files, loaded))
+    if outcome.phase != CONFIGURED:
+        return found, Drift()
+    return found, _drift(node, files, effective, await ask_loaded(node.service.socket))
+
+
+async def _other(node: Node, outcome: Outcome) -> tuple[tuple[ConfigFile, ...], Drift]:
+    """The files of a runtime without such a model: what would be written now, and what is loaded, say the rest."""
+    seen = await node.engine.look(node.place, node.service.socket)
+    found = tuple(_config_files(node, seen.files, (node.config,)))
+    plan = seen.plan(node.wanted) if outcome.phase == CONFIGURED else None
+    if plan is None:
+        return found, Drift()
+    if isinstance(plan, Refusal):
+        return found, Drift("ConfigRefusedAtRestart", plan.message)
+    if wrong := await plan.wrong(node.service.socket):
+        return found, Drift("HandlerNotLoaded", "; ".join(wrong))
+    return found, _outdated(plan.files) if plan.files else Drift("", await plan.later(node.service.socket))
 
 
 def _drift(node: Node, files: Files, effective: Effective | ConfigError, loaded: Loaded) -> Drift:
@@ -92,13 +109,17 @@ def _drift(node: Node, files: Files, effective: Effective | ConfigError, loaded:
         return Drift("HandlersLostAtRestart", f"the next restart of containerd will lose handlers: {reason}")
     plan = plan_dropin(files, node.config, effective.release, node.wanted, node.drop_in)
     if isinstance(plan, Plan) and plan.files:
-        return Drift(
-            "DropInOutdated",
-            f"{', '.join(sorted(plan.files))} would be written otherwise now, since the node's own files have changed: "
-            "restart the toolkit's pod to renew it",
-        )
+        return _outdated(plan.files)
     text = f"containerd runs with other settings than its files have: {now}"
     return Drift("OtherSettingsLoaded", text) if now else Drift()
+
+
+def _outdated(files: Iterable[str]) -> Drift:
+    return Drift(
+        "DropInOutdated",
+        f"{', '.join(sorted(files))} would be written otherwise now, since the node's own files have changed: "
+        "restart the toolkit's pod to renew it",
+    )
 
 
 def _say_lost(lost: LostHandler) -> str:
@@ -106,10 +127,9 @@ def _say_lost(lost: LostHandler) -> str:
     return f"{lost.defined} defines {lost.name}, but {lost.loss.value}{by}"
 
 
-def _config_files(node: Node, files: Files, effective: Effective | ConfigError) -> Iterator[ConfigFile]:
+def _config_files(node: Node, files: Files, loaded: Iterable[str]) -> Iterator[ConfigFile]:
     """The loaded files in the order of loading, then those beside them that are not loaded."""
-    loaded = effective.loaded if isinstance(effective, Effective) else (node.config,)
-    rest = sorted(path for path in files.entries if path.endswith(".toml"))
+    rest = sorted(path for path in files.entries if path.endswith((".toml", ".conf")))
     for path in list(dict.fromkeys((*loaded, *rest)))[:_FILES]:
         content = files.read(path)
         if isinstance(content, str | bytes):

@@ -1,8 +1,8 @@
 """The toolkit's settings, under the flags and variables of NVIDIA's `nvidia-ctk-installer` 1.20.
 
 Known and without effect here, since no program is installed and nothing wraps runc: the install sources, everything of
-`nvidia-container-runtime` and `nvidia-container-cli`, hooks, device node creation, NRI. `RUNTIME_CONFIG_SOURCE` too:
-the files are read, and what counts is what the running containerd has loaded.
+`nvidia-container-runtime` and `nvidia-container-cli`, hooks (CRIO_CONFIG_MODE=hook), device node creation, NRI.
+`RUNTIME_CONFIG_SOURCE` too: the files are read, and what counts is what the running runtime has loaded.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,9 +17,43 @@ from lockgate.cdi.build import NAMINGS, USUAL_NAMINGS
 from lockgate.containerd import HANDLERS, Wanted
 
 
+class Kind(msgspec.Struct, frozen=True, kw_only=True):
+    """What NVIDIA's toolkit takes for granted of a container runtime; paths on the host."""
+
+    config: str
+    drop_in: str = ""  # docker reads none
+    socket: str
+    restart_mode: str
+    modes: tuple[str, ...] = MODES
+    unit: str
+
+
+KINDS: Final = {
+    "containerd": Kind(
+        config="/etc/containerd/config.toml",
+        drop_in="/etc/containerd/conf.d/99-nvidia.toml",
+        socket="/run/containerd/containerd.sock",
+        restart_mode="signal",
+        unit="containerd.service",
+    ),
+    "docker": Kind(
+        config="/etc/docker/daemon.json", socket="/run/docker.sock", restart_mode="signal", unit="docker.service"
+    ),
+    "crio": Kind(
+        config="/etc/crio/crio.conf",
+        drop_in="/etc/crio/crio.conf.d/99-nvidia.toml",
+        socket="/run/crio/crio.sock",
+        restart_mode="systemd",
+        modes=("systemd", "none"),
+        unit="crio.service",
+    ),
+}
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """What the toolkit was told. `*_ctr` and plain Paths are paths in this container, text paths are the host's."""
 
+    runtime: str = "containerd"
     config: Path = Path("/etc/containerd/config.toml")
     config_host: str = ""
     drop_in: Path = Path("/etc/containerd/conf.d/99-nvidia.toml")
@@ -56,6 +90,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return Wanted(handlers=(name, *HANDLERS[1:]), enable_cdi=enable, default=name if self.set_as_default else None)
 
     @property
+    def record(self) -> Path:
+        """Where Docker's file is kept as it was before us; the same path here and on the host."""
+        return self.journal.with_name("daemon.json")
+
+    @property
     def journal(self) -> Path:
         """Where an unfinished change is remembered, beyond a reboot."""
         return self.install_dir / "toolkit/.lockgate/journal.json"
@@ -79,24 +118,18 @@ _DEFAULT: Final = Settings()
 
 
 def _option(name: str, flags: str, env: str, parse: Callable[[Any], Any] = str) -> Option:
-    return Option(
-        name=name, flags=tuple(flags.split()), env=tuple(env.split()), default=getattr(_DEFAULT, name), parse=parse
-    )
+    default = None if name in _BY_RUNTIME else getattr(_DEFAULT, name)
+    return Option(name=name, flags=tuple(flags.split()), env=tuple(env.split()), default=default, parse=parse)
 
 
+_BY_RUNTIME: Final = ("runtime", "config", "drop_in", "socket", "restart_mode")
 OPTIONS: Final = (
-    Option(
-        name="runtime",
-        flags=("runtime",),
-        env=("RUNTIME",),
-        default="containerd",
-        parse=one_of("containerd", "docker", "crio"),
-    ),
-    _option("config", "config", "RUNTIME_CONFIG CONTAINERD_CONFIG", Path),
+    _option("runtime", "runtime", "RUNTIME", one_of(*KINDS)),
+    _option("config", "config", "RUNTIME_CONFIG CONTAINERD_CONFIG DOCKER_CONFIG CRIO_CONFIG", Path),
     _option("config_host", "", "RUNTIME_CONFIG_HOST_PATH"),
     _option("drop_in", "drop-in-config", "RUNTIME_DROP_IN_CONFIG", Path),
     _option("drop_in_host", "drop-in-config-host-path", "RUNTIME_DROP_IN_CONFIG_HOST_PATH"),
-    _option("socket", "socket", "RUNTIME_SOCKET CONTAINERD_SOCKET", Path),
+    _option("socket", "socket", "RUNTIME_SOCKET CONTAINERD_SOCKET DOCKER_SOCKET", Path),
     _option("socket_host", "", "RUNTIME_SOCKET_HOST_PATH"),
     _option("restart_mode", "restart-mode", "RUNTIME_RESTART_MODE", one_of(*MODES)),
     _option("host_root", "host-root", "HOST_ROOT_MOUNT", Path),
@@ -104,8 +137,13 @@ OPTIONS: Final = (
     _option("driver_root_ctr", "driver-root-ctr-path", "DRIVER_ROOT_CTR_PATH", Path),
     _option("dev_root", "dev-root", "NVIDIA_DEV_ROOT DEV_ROOT"),
     _option("dev_root_ctr", "dev-root-ctr-path", "DEV_ROOT_CTR_PATH"),
-    _option("runtime_name", "runtime-name", "NVIDIA_RUNTIME_NAME CONTAINERD_RUNTIME_CLASS"),
-    _option("set_as_default", "set-as-default", "NVIDIA_RUNTIME_SET_AS_DEFAULT CONTAINERD_SET_AS_DEFAULT", parse_bool),
+    _option("runtime_name", "runtime-name", "NVIDIA_RUNTIME_NAME CONTAINERD_RUNTIME_CLASS DOCKER_RUNTIME_NAME"),
+    _option(
+        "set_as_default",
+        "set-as-default",
+        "NVIDIA_RUNTIME_SET_AS_DEFAULT CONTAINERD_SET_AS_DEFAULT DOCKER_SET_AS_DEFAULT",
+        parse_bool,
+    ),
     _option("cdi_enabled", "cdi-enabled enable-cdi", "CDI_ENABLED ENABLE_CDI", parse_bool),
     Option(
         name="cdi_output_dir",
@@ -125,24 +163,39 @@ OPTIONS: Final = (
 )
 
 
-def read_settings(argv: Sequence[str], environ: Mapping[str, str]) -> Settings:
-    """Settings from the command line, then the environment. Raises SettingsError for what cannot be used."""
+def read_settings(
+    argv: Sequence[str], environ: Mapping[str, str], *, look: Callable[[Path], str] = lambda _: "containerd"
+) -> Settings:
+    """Settings from the command line, then the environment. Raises SettingsError for what cannot be used.
+
+    `look` tells the runtime of the host with this root, where nobody has named one.
+    """
     values = read_options(OPTIONS, argv, environ, {})
-    runtime = values.pop("runtime")
-    if runtime != "containerd":
+    runtime = values["runtime"] or look(values["host_root"])
+    kind = KINDS[runtime]
+    given = {name: value for name, value in values.items() if value is not None}
+    usual = {"config": Path(kind.config), "socket": Path(kind.socket), "restart_mode": kind.restart_mode}
+    settings = Settings(**{**usual, "drop_in": Path(kind.drop_in), "unit": kind.unit, **given, "runtime": runtime})
+    if settings.restart_mode not in kind.modes:
         raise SettingsError(
-            f"RUNTIME={runtime} cannot be configured yet, only containerd: set toolkit.enabled=false in the "
-            f"ClusterPolicy, and enable CDI in {runtime} by hand"
+            f"RUNTIME_RESTART_MODE={settings.restart_mode}: {runtime} cannot be restarted like that, "
+            f"expected one of {', '.join(kind.modes)}"
         )
-    settings = Settings(**values)
-    return msgspec.structs.replace(
+    return _on_host(settings, kind)
+
+
+def _on_host(settings: Settings, kind: Kind) -> Settings:
+    """The host's paths where none are given: usual ones for mounts below /runtime, as NVIDIA's operator makes them."""
+    settings = msgspec.structs.replace(
         settings,
-        config_host=settings.config_host or _default_host(settings.config, "/etc/containerd/config.toml"),
-        drop_in_host=settings.drop_in_host or _default_host(settings.drop_in, "/etc/containerd/conf.d/99-nvidia.toml"),
-        socket_host=settings.socket_host or _default_host(settings.socket, "/run/containerd/containerd.sock"),
+        config_host=settings.config_host or _host_path(settings.config, kind.config),
+        socket_host=settings.socket_host or _host_path(settings.socket, kind.socket),
+        drop_in_host=settings.drop_in_host or _host_path(settings.drop_in, kind.drop_in),
     )
+    if kind.drop_in:
+        return settings
+    return msgspec.structs.replace(settings, drop_in=settings.record, drop_in_host=str(settings.record))
 
 
-def _default_host(inside: Path, usual: str) -> str:
-    """The host's path where none is given: the usual one for a mount below /runtime, as NVIDIA's operator makes it."""
+def _host_path(inside: Path, usual: str) -> str:
     return usual if inside.is_relative_to("/runtime") else str(inside)

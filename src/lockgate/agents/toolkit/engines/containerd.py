@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Final
 
 from lockgate.agents.toolkit.engines.engine import Engine, Place, Planned
-from lockgate.agents.toolkit.loaded import differences
+from lockgate.agents.toolkit.loaded import differences, handlers_of
 from lockgate.containerd import Effective, Files, Refusal, Release, Wanted, plan_dropin, plan_removal
 from lockgate.host.containerd_files import read_files
 from lockgate.host.cri import UnreachableError, ask_loaded, ask_version
+from lockgate.model.node_state import RuntimeState
 
 
 async def running_release(socket: Path) -> Release:
@@ -74,6 +75,18 @@ class Containerd:
     async def answers(self, socket: Path) -> None:
         """It may serve its socket long before its CRI plugin is loaded."""
         await ask_loaded(socket)
+
+    async def state(self, socket: Path) -> RuntimeState:
+        """What containerd has loaded."""
+        release, loaded = await running_release(socket), await ask_loaded(socket)
+        return RuntimeState(
+            name=self.name,
+            release=str(release),
+            handlers=handlers_of(loaded),
+            default_handler=loaded.containerd.default_runtime_name,
+            cdi_enabled=loaded.enable_cdi if loaded.enable_cdi is not None else loaded.cdi_spec_dirs is not None,
+            cdi_spec_dirs=loaded.cdi_spec_dirs or (),
+        )
 
     async def look(self, place: Place, socket: Path) -> _Look:
         """Look at the node."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from lockgate.containerd import Files, Refusal, Wanted
+from lockgate.model.node_state import RuntimeState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +74,9 @@ class Engine(Protocol):
 
     async def answers(self, socket: Path) -> None:
         """Return when it is as far as a kubelet needs it."""
+
+    async def state(self, socket: Path) -> RuntimeState:
+        """What it is and has loaded, for the node's state."""
 
     async def look(self, place: Place, socket: Path) -> Look:
         """Look at the node."""
