@@ -46,7 +46,13 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     def well(self) -> bool:
         """Whether it does what was asked of it, as far as its own status tells."""
         running = self.stage is Stage.RUNNING and self.pod is not None and is_ready(self.pod)
-        return running or self.stage is Stage.SUCCEEDED or self._waits_for_its_time
+        return running or self.stage is Stage.SUCCEEDED or self._waits_for_its_time or self.has_finished
+
+    @property
+    def has_finished(self) -> bool:
+        """Whether it is a Job that has done all of its work, and whose pods may be gone."""
+        done = self.workload.status.conditions if self.stage is Stage.NO_POD and self.workload else ()
+        return any(c.type == "Complete" and c.status == "True" for c in done)
 
     @property
     def _waits_for_its_time(self) -> bool:

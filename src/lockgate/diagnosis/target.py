@@ -16,6 +16,7 @@ from lockgate.model.objects import (
     Resource,
     Workload,
     WorkloadSpec,
+    WorkloadStatus,
 )
 
 R = TypeVar("R", bound=Resource)
@@ -219,6 +220,8 @@ def _as_workload(found: Resource, kind: str) -> Workload:
         case DaemonSet():
             desired = found.status.desired_number_scheduled
             spec = WorkloadSpec(replicas=desired, selector=found.spec.selector, template=found.spec.template)
+            status = WorkloadStatus(replicas=found.status.current_number_scheduled)
+            return Workload(metadata=found.metadata, kind=kind, spec=spec, status=status)
         case _:
             raise TypeError(f"{type(found).__name__} is no kind of SECTION_OF")
     return Workload(metadata=found.metadata, kind=kind, spec=spec)

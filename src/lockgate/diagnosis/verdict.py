@@ -118,6 +118,8 @@ def _state(about: Sequence[Subject]) -> str:
     first = about[0]
     if first.stage is Stage.RUNNING and first.well and first.pod is not None:
         return f"runs on {first.pod.spec.node_name or 'its node'}{_with(first.pod)}"
+    if first.has_finished:
+        return _WHERE[Stage.SUCCEEDED]
     if first.stage is Stage.NO_POD and first.workload is not None and not first.workload.spec.replicas:
         return "has no pod between its runs" if first.well else "has no pod"
     return _WHERE[first.stage]
