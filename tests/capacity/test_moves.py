@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lockgate.capacity.cluster_puzzle import MOST_NODES, unbound
 from lockgate.capacity.copies import place_copies
 from lockgate.capacity.eviction import Why
-from lockgate.capacity.moves import MOST_NODES, Moves, Search, least_moves, unbound
+from lockgate.capacity.moves import Moves, Search, least_moves
 from lockgate.model.objects import Node, Pod
 from lockgate.scheduling.filters import place
 from lockgate.scheduling.scene import Scene, key, scene

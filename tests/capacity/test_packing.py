@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lockgate.capacity.packing import Kind, Packing, Puzzle, Sizes, first_fit, pack
+from lockgate.capacity.first_fit import first_fit
+from lockgate.capacity.packing import Packing, pack
+from lockgate.capacity.puzzle import Kind, Puzzle, Sizes
 
 Pods = list[tuple[int, int]]  # node and kind of every pod that may leave
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from lockgate.capacity.actions import Action, ActionError, MigConfig, apply
+from lockgate.capacity.cluster_puzzle import unbound
 from lockgate.capacity.demand import gpu_requests
-from lockgate.capacity.moves import unbound
 from lockgate.capacity.node_capacity import gpu_nodes
 from lockgate.capacity.table import Row, total
 from lockgate.model.objects import Pod
