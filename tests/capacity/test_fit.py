@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lockgate.capacity.ask import asking
-from lockgate.capacity.changes import ChangeKind
+from lockgate.capacity.change import ChangeKind
 from lockgate.capacity.copies import place_copies
 from lockgate.capacity.fit import Fit, fit
 from lockgate.scheduling.filters import place

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from lockgate.capacity.changes import ChangeKind
+from lockgate.capacity.change import ChangeKind
 from lockgate.capacity.fit import fit
 from lockgate.capacity.mig_loss import MigGpu, lost_gb, mig_gpus, profiles_by_gpu
 from lockgate.capacity.overview import overview

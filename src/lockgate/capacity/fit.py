@@ -5,7 +5,8 @@ from collections.abc import Mapping
 import msgspec
 
 from lockgate.capacity.blockers import Blocker, blockers
-from lockgate.capacity.changes import Change, Tried, changes
+from lockgate.capacity.change import Change
+from lockgate.capacity.changes import Tried, changes
 from lockgate.capacity.copies import notices_itself, place_copies
 from lockgate.capacity.demand import gpu_requests
 from lockgate.capacity.node_capacity import is_gpu_node, node_capacity

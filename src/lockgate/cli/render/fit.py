@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import msgspec
 
 from lockgate.capacity.blockers import Blocker
-from lockgate.capacity.changes import Change
+from lockgate.capacity.change import Change
 from lockgate.capacity.fit import Fit
 from lockgate.kit.quantity import binary_size
 from lockgate.model import names
