@@ -25,7 +25,7 @@ _PROGRAMS = {
 @lint_rule(codes=("E01",), severity=Severity.ERROR)
 def runtime_class_handler(manifests: Manifests) -> Iterator[Problem]:
     for document in manifests.of_kind("RuntimeClass"):
-        handler = document.item.get("handler")
+        handler = document.item.get("handler") or document.item.get("spec", "runtimeHandler")  # v1alpha1, up to 1.23
         if handler is None:
             yield _problem(document, document.item, "has no handler; the API server refuses it", ())
         elif (right := _PROGRAMS.get(handler.text().rpartition("/")[2])) is not None:
