@@ -37,6 +37,9 @@ _KNOWN = {
     "claim ml/gpu, request gpu: exact count 400 is too large": Cause.DEVICE_CLAIM,
     "node gpu-a: timed out trying to allocate devices": Cause.DEVICE_CLAIM,
     "deallocation of ResourceClaim completed": Cause.DEVICE_CLAIM,
+    # dynamicresources of 1.26 to 1.31
+    "waiting for resource driver to allocate resource": Cause.DEVICE_CLAIM,
+    'waiting for dynamic resource controller to create the resourceclaim "x-gpu"': Cause.DEVICE_CLAIM,
     # gangscheduling
     "waiting for minCount pods from a gang to appear in scheduling queue": Cause.GANG,
     'waiting for pods\'s pod group "train" to appear in scheduling queue': Cause.GANG,

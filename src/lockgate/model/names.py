@@ -15,6 +15,14 @@ MIG_PREFIX: Final = "nvidia.com/mig-"
 # The driver of NVIDIA's GPUs for dynamic resource allocation (dra-driver-nvidia-gpu)
 CLAIMS_DRIVER: Final = "gpu.nvidia.com"
 
+# What HAMi's pods ask for beside slots: parts of a card, which its own scheduler counts and kube-scheduler leaves out.
+HAMI_AMOUNTS: Final = (
+    "nvidia.com/gpumem",
+    "nvidia.com/gpumem-percentage",
+    "nvidia.com/gpucores",
+    "nvidia.com/priority",
+)
+
 # Groups
 NVIDIA_GROUP: Final = "nvidia.com"
 LOCKGATE_GROUP: Final = "lockgate.dev"

@@ -57,6 +57,9 @@ _EXACT: Mapping[str, Cause] = {
     "node(s) didn't match scheduler-enforced node affinity": Cause.SELECTOR,
     "node(s) didn't satisfy plugin(s) [NodeAffinity]": Cause.SELECTOR,
     "pod affinity terms conflict": Cause.SELECTOR,
+    # dynamic resource allocation of 1.26 to 1.31, with a controller of the driver's own
+    "waiting for resource driver to allocate resource": Cause.DEVICE_CLAIM,
+    "waiting for resource driver to provide information": Cause.DEVICE_CLAIM,
     "node(s) didn't match the requested node name": Cause.NODE_NAME,
     "node(s) didn't match the requested hostname": Cause.NODE_NAME,
     "node(s) didn't have free ports for the requested pod ports": Cause.PORTS,

@@ -65,10 +65,11 @@ def gate_one(
 ) -> GateOne:
     """Judge every GPU node for a pod that asks for a GPU; a pod pinned with nodeName is judged on that node alone.
 
-    A resource that a DeviceClass stands for is allocated by claims: its numbers on the nodes keep no pod away.
+    A resource that a DeviceClass stands for is allocated by claims, and HAMi counts its amounts itself: what nodes say
+    of these keeps no pod away.
     """
     resource = gpu_asked(pod) or names.GPU
-    asked = _without_claimed(spec_requests(defaulted(pod.spec)), device_classes)
+    asked = _counted(spec_requests(defaulted(pod.spec)), device_classes)
     by_node = None if isinstance(pods, Missing) else pods_by_node(pods)
     candidates = sorted((n for n in nodes if is_gpu_node(n) and _may_be(pod, n)), key=lambda n: n.name)
     here = {n.name: None if by_node is None else by_node.get(n.name, []) for n in candidates}
@@ -77,10 +78,11 @@ def gate_one(
     return GateOne(resource=resource, asked=asked.get(resource, 0), rows=rows, total_nodes=len(nodes))
 
 
-def _without_claimed(asked: Amounts, classes: DeviceClasses | Missing) -> Amounts:
+def _counted(asked: Amounts, classes: DeviceClasses | Missing) -> Amounts:
+    """What the numbers of a node decide of what is asked for."""
     known = () if isinstance(classes, Missing) else classes
-    claimed = {c.spec.extended_resource_name for c in known}
-    return {name: count for name, count in asked.items() if name not in claimed} if claimed else asked
+    elsewhere = {*names.HAMI_AMOUNTS, *(c.spec.extended_resource_name for c in known)}
+    return {name: count for name, count in asked.items() if name not in elsewhere}
 
 
 def gpu_asked(pod: Pod) -> str:

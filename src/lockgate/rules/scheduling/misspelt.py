@@ -26,7 +26,8 @@ _VENDOR = "nvidia.com/"
 def misspelt(pod: Pod, nodes: Nodes) -> Failed | None:
     offered = sorted({name for node in nodes for name in node.status.allocatable})
     wanted = sorted(spec_requests(defaulted(pod.spec)))
-    wrong = [n for n in wanted if n.startswith(_VENDOR) and n not in offered and not names.is_gpu_resource(n)]
+    known = (*offered, *names.HAMI_AMOUNTS)
+    wrong = [n for n in wanted if n.startswith(_VENDOR) and n not in known and not names.is_gpu_resource(n)]
     gpus = [name for name in offered if names.is_gpu_resource(name)]
     if not wrong or not gpus:
         return None
