@@ -1,12 +1,14 @@
 """Help shows examples first-hand, costs no heavy import, and a slip of the finger is answered with what was meant."""
 
+import json
 import subprocess
 import sys
 
 import pytest
+import yaml
 
 from lockgate.cli.main import VERBS
-from tests.cli.test_why import run
+from tests.cli.test_why import BUNDLES, run
 
 HEAVY = {"asyncio", "ssl", "yaml", "rich", "httpx2", "jinja2"}
 
@@ -39,6 +41,31 @@ def test_what_was_mistyped_is_answered_with_what_was_meant(words: tuple[str, ...
     assert (result.returncode, result.stdout) == (2, "")
     assert f"did you mean {meant}?" in result.stderr, result.stderr
     assert result.stderr.count("\n") == 1
+
+
+FROM = ("--from", str(BUNDLES / "all-held.tgz"))
+JSON = {
+    "why": FROM,
+    "survey": FROM,
+    "capacity": FROM,
+    "fit": ("--gpus", "1", *FROM),
+    "what-if": ("--cordon", "node-a", *FROM),
+    "explain": ("grace",),
+    "bundle": ("show", FROM[1]),
+    "lint": (str(BUNDLES / "unhealthy.tgz"), "--node", "gpu-a"),
+    "effective": (str(BUNDLES / "unhealthy.tgz"), "--node", "gpu-a"),
+}
+
+
+@pytest.mark.parametrize("verb", JSON)
+def test_yaml_says_what_json_says_and_no_verb_refuses_no_color(verb: str) -> None:
+    report, same = (run(verb, *JSON[verb], "-o", form, "--no-color") for form in ("json", "yaml"))
+    assert (same.returncode, same.stderr) == (report.returncode, report.stderr)
+    ours, theirs = json.loads(report.stdout), yaml.safe_load(same.stdout.replace("generatedAt", "'generatedAt'"))
+    for document in (ours, theirs, ours.get("diagnosis", {}), theirs.get("diagnosis", {})):
+        document.pop("generatedAt", None)
+    assert ours == theirs
+    assert "\x1b" not in report.stdout
 
 
 def test_what_comes_near_nothing_gets_no_hint() -> None:

@@ -184,6 +184,24 @@ Events:
     assert "scheduling/all-held" in result.stdout.partition("Not checked")[2]
 
 
+MANIFEST = b"""
+apiVersion: batch/v1
+kind: Job
+metadata: {name: train, namespace: ml}
+spec: {suspend: true, template: {spec: {containers: [{name: main, resources: {limits: {nvidia.com/gpu: 1}}}]}}}
+"""
+
+
+def test_what_stands_alone_on_standard_input_needs_no_name() -> None:
+    described = b"Name:  x\nNamespace:  ml\nNode:  <none>\nStatus:  Pending\nContainers:\n  main:\n    Image:  app:1\n"
+    assert "pod/x in ml" in run("why", "-", stdin=described).stdout
+    assert "job/train in ml: The workload wants no pods" in run("why", "-", stdin=MANIFEST).stdout
+    two = described + b"\n\n" + described.replace(b"x\n", b"y\n", 1)
+    result = run("why", "-", stdin=two)
+    assert (result.returncode, "say which of these is asked about: pod/x, pod/y" in result.stderr) == (2, True)
+    assert "pod/y in ml" in run("why", "pod/y", "--from", "-", stdin=two).stdout
+
+
 def test_a_reader_that_goes_away_is_no_error() -> None:
     command = f"{sys.executable} -m lockgate.cli.main why late --from {BUNDLES / 'all-held.tgz'} | head -1"
     result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)

@@ -1,11 +1,10 @@
 """Completion scripts, made from the verbs' own parsers, so that no flag is ever missing."""
 
 import argparse
-import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lockgate.cli.main import VERBS
+from lockgate.cli.main import VERBS, parser_of
 
 _KINDS = ("pod/", "deploy/", "rs/", "sts/", "ds/", "job/", "cronjob/", "namespace/", "node/", "operand/")
 
@@ -37,9 +36,7 @@ def verbs() -> tuple[Verb, ...]:
 
 
 def _verb(name: str, text: str) -> Verb:
-    command = importlib.import_module(f"lockgate.cli.commands.{name.replace('-', '_')}")
-    parser = argparse.ArgumentParser(prog=name)
-    command.add_arguments(parser)
+    parser = parser_of("lockgate", name)
     flags = tuple(_flag(a) for a in parser._actions if a.option_strings)
     choices = tuple(str(c) for a in parser._actions if not a.option_strings for c in a.choices or ())
     return Verb(name=name, help=text, flags=flags, words=choices or (_KINDS if name == "why" else ()))

@@ -1,4 +1,4 @@
-"""`kubectl_complete-gpu`: what kubectl asks when Tab is pressed behind `kubectl gpu`; it knows names of the cluster too.
+"""`kubectl_complete-gpu`: what kubectl asks when Tab is pressed behind `kubectl gpu`; it knows names of the cluster.
 
 kubectl hands over the words that were typed, the last one unfinished, and reads one suggestion a line (with a tab and a
 description) and `:DIRECTIVE` on the last line (cobra's ShellCompDirective: 2 no space behind it, 4 no file names).

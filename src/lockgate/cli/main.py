@@ -7,7 +7,7 @@ finding of severity error or blocker, 4 only warnings, or something that could c
 import argparse
 import importlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from lockgate import __version__
@@ -97,8 +97,9 @@ def _without_verb(parser: argparse.ArgumentParser, arguments: list[str]) -> int:
     return parser.error(f'"{arguments[0]}" is no verb{hint}')
 
 
-def _run(prog: str, verb: str, arguments: list[str]) -> int:
-    command = importlib.import_module(f"lockgate.cli.commands.{verb.replace('-', '_')}")
+def parser_of(prog: str, verb: str) -> argparse.ArgumentParser:
+    """A verb's parser, with what every verb has: `--no-color`, and YAML where there is JSON."""
+    command = importlib.import_module(_module(verb))
     parser = _Parser(
         prog=f"{prog} {verb}",
         description=command.DESCRIPTION,
@@ -106,15 +107,46 @@ def _run(prog: str, verb: str, arguments: list[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_arguments(parser)
-    options = parser.parse_args(arguments)
+    known = parser._option_string_actions
+    if "--no-color" not in known:
+        parser.add_argument("--no-color", action="store_true", help="plain text, which this verb always prints")
+    forms = known["--output"].choices if "--output" in known else None
+    if forms and "json" in forms:
+        known["--output"].choices = (*forms, "yaml")
+    return parser
+
+
+def _module(verb: str) -> str:
+    return f"lockgate.cli.commands.{verb.replace('-', '_')}"
+
+
+def _run(prog: str, verb: str, arguments: list[str]) -> int:
+    options = parser_of(prog, verb).parse_args(arguments)
+    command = importlib.import_module(_module(verb))
+    options.yaml = getattr(options, "output", None) == "yaml"
     try:
-        return int(command.run(options))
+        return _in_yaml(command.run, options) if options.yaml else int(command.run(options))
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
         # The reader went away (`| head`): not our fault, and nothing to say it to.
         sys.stdout = None
         return 0
+
+
+def _in_yaml(run: Callable[[argparse.Namespace], int], options: argparse.Namespace) -> int:
+    """A verb's JSON as YAML: the same fields in the same order."""
+    from contextlib import redirect_stdout
+    from io import StringIO
+
+    options.output = "json"
+    with redirect_stdout(StringIO()) as printed:
+        code = int(run(options))
+    if report := printed.getvalue():
+        from lockgate.cli.render.yaml import as_yaml
+
+        sys.stdout.write(as_yaml(report))
+    return code
 
 
 def entry() -> NoReturn:

@@ -25,7 +25,7 @@ def watch(options: argparse.Namespace, target: "Target") -> int:
     from lockgate.collect.watching import watch_pod
     from lockgate.kube.errors import ApiError, Unreachable
 
-    if target.kind != "Pod" or options.source is not None or options.output not in ("text", "json"):
+    if target.kind != "Pod" or options.source is not None or options.yaml or options.output not in ("text", "json"):
         return complain("--watch follows pod/NAME of a live cluster, as text or json (one document a line)", 2)
     story = _Story(options, target)
     try:

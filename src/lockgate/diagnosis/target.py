@@ -91,6 +91,20 @@ class TargetMissingError(LookupError):
         self.near = near
 
 
+def alone(snapshot: Snapshot) -> tuple[Target, ...]:
+    """What facts without nodes can be asked about, as a description or a manifest has it: what nothing else owns."""
+    kinds = {section: kind for kind, section in SECTION_OF.items()}
+    found: list[Target] = []
+    for section in _OWNERS:
+        objects = getattr(snapshot, section)
+        for each in () if isinstance(objects, Missing) else objects:
+            kind = kinds.get(section) or str(each.kind).lower()
+            found += [] if each.metadata.owner_references else [Target(kind, each.name, each.namespace)]
+    pods = [Target("Pod", p.name, p.namespace) for p in snapshot.known_pods if not p.metadata.owner_references]
+    every = [Target("Pod", p.name, p.namespace) for p in snapshot.known_pods]
+    return (*found, *pods) or tuple(every)
+
+
 class Found(msgspec.Struct, frozen=True):
     """The target's own object (None for a bare pod), the controllers below it, and its pods, newest first."""
 

@@ -24,9 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What to do with which files."""
     parser.add_argument("what", choices=("show", "diff"), help="show one, or compare two")
     parser.add_argument("paths", metavar="PATH", nargs="+", help="a bundle, a folder, an archive of one")
-    parser.add_argument(
-        "-o", "--output", choices=("text", "json", "yaml", "markdown"), default="text", help="text (default)"
-    )
+    parser.add_argument("-o", "--output", choices=("text", "json", "markdown"), default="text", help="text (default)")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -69,12 +67,9 @@ def _diff(options: argparse.Namespace) -> int:
 
 def _write(output: str, document: dict[str, Any], text: str) -> None:
     from lockgate.cli.render.json import render_json
-    from lockgate.cli.render.yaml import as_yaml
 
     match output:
         case "json":
             sys.stdout.write(render_json(document))
-        case "yaml":
-            sys.stdout.write(as_yaml(render_json(document)))
         case _:
             sys.stdout.write(text)

@@ -31,9 +31,7 @@ _MOST = 3  # pages in full; further ones are named
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What to explain, how, and whether to look where a cluster shows it."""
     parser.add_argument("asked", metavar="ID|CODE|TOPIC|TEXT", nargs="*", help="as one argument or several words")
-    parser.add_argument(
-        "-o", "--output", choices=("text", "json", "yaml", "markdown"), default="text", help="text (default)"
-    )
+    parser.add_argument("-o", "--output", choices=("text", "json", "markdown"), default="text", help="text (default)")
     parser.add_argument(
         "--here", action="store_true", help="say also where the live cluster shows it now, and its numbers"
     )
@@ -75,13 +73,10 @@ def _survey(options: argparse.Namespace) -> "Survey | None":
 def _write(pages: "Sequence[Page]", options: argparse.Namespace, seen: "Survey | None") -> int:
     from lockgate.cli.render import explain
     from lockgate.cli.render.json import render_json
-    from lockgate.cli.render.yaml import as_yaml
 
     match options.output:
         case "json":
             text = render_json(explain.as_document(pages, seen))
-        case "yaml":
-            text = as_yaml(render_json(explain.as_document(pages, seen)))
         case "markdown":
             text = explain.as_markdown(pages)
         case _:

@@ -36,9 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--image", default="", help="one with a C library (default: that of the installed operator)")
     parser.add_argument("--timeout", default="60s", metavar="DURATION", help="for each node (default 60s)")
     parser.add_argument("--dry-run", action="store_true", help="print the pods as YAML and make nothing")
-    parser.add_argument(
-        "-o", "--output", choices=("text", "json", "yaml", "markdown"), default="text", help="text (default)"
-    )
+    parser.add_argument("-o", "--output", choices=("text", "json", "markdown"), default="text", help="text (default)")
     parser.add_argument("--no-color", action="store_true", help="plain text; so does the environment variable NO_COLOR")
     add_cluster_arguments(parser)
 
@@ -112,14 +110,11 @@ def _show(results: "Sequence[Result]", options: argparse.Namespace) -> None:
     from lockgate.cli.render import smoke
     from lockgate.cli.render.json import render_json
     from lockgate.cli.render.text import paint_for
-    from lockgate.cli.render.yaml import as_yaml
     from lockgate.cli.smoking import as_dict
 
     match options.output:
         case "json":
             sys.stdout.write(render_json(as_dict(results)))
-        case "yaml":
-            sys.stdout.write(as_yaml(render_json(as_dict(results))))
         case "markdown":
             sys.stdout.write(smoke.as_markdown(results))
         case _:

@@ -21,7 +21,7 @@ exit codes: as `why` without a target: 0 nothing wrong, 1 the tool or the cluste
 """
 
 
-_FORMATS = ("text", "json", "yaml", "markdown", "html")
+_FORMATS = ("text", "json", "markdown", "html")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -70,12 +70,10 @@ def stamped(seen: "Survey", options: argparse.Namespace) -> "Survey":
 
 def _render(seen: "Survey", options: argparse.Namespace) -> None:
     match options.output:
-        case "json" | "yaml":
+        case "json":
             from lockgate.cli.render.survey import as_json
-            from lockgate.cli.render.yaml import as_yaml
 
-            report = as_json(seen)
-            sys.stdout.write(as_yaml(report) if options.output == "yaml" else report)
+            sys.stdout.write(as_json(seen))
         case "markdown":
             from lockgate.cli.render.survey_markdown import as_markdown
 

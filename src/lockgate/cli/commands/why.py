@@ -27,7 +27,7 @@ EXAMPLES = """examples:
   {prog} why -o html > report.html                one file, to be sent on
   {prog} why pod/train --watch                    until it runs: which gate it passes, and when
   {prog} why pod/train --from bundle.tgz          an archive or folder that someone sent
-  kubectl describe pod train | {prog} why train --from -
+  kubectl describe pod train | {prog} why -       text of a terminal; a manifest or JSON likewise
   kubectl get events -n ml | {prog} why train -n ml --from -
 
 exit codes: 0 nothing wrong, 1 the tool or the cluster failed, 2 bad usage or input,
@@ -47,16 +47,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         default="",
         help="pod/NAME, deploy/, rs/, sts/, ds/, job/, cronjob/, any other owner's KIND/, namespace/, node/ or "
-        "operand/NAME; a bare name is a pod; none: the cluster",
+        "operand/NAME; a bare name is a pod; none: the cluster; -: what stands on standard input",
     )
     parser.add_argument("-n", "--namespace", default="", help="the target's namespace")
     add_from_argument(parser)
     parser.add_argument(
         "-o",
         "--output",
-        choices=("text", "json", "yaml", "markdown", "html"),
+        choices=("text", "json", "markdown", "html"),
         default="text",
-        help="text (default), json, yaml, markdown or html (one file)",
+        help="text (default); html is one file",
     )
     parser.add_argument("--no-color", action="store_true", help="plain text; so does the environment variable NO_COLOR")
     parser.add_argument(
@@ -72,6 +72,8 @@ def run(options: argparse.Namespace) -> int:
     from lockgate.diagnosis.target import TargetError, TargetMissingError, parse_target
 
     try:
+        if options.target == "-":
+            options.target, options.source = "", options.source or "-"
         target = parse_target(options.target, options.namespace)
         if options.watch:
             return _watch(options, target)
@@ -106,6 +108,7 @@ def _diagnose(options: argparse.Namespace, target: "Target") -> "Diagnosis":
 
     waivers = waivers_today(options)
     snapshot, source = _facts(options, target)
+    target = _meant(target, snapshot, source[1])
     diagnosis = diagnose(snapshot, target, all_rules(), waivers)
     return msgspec.structs.replace(
         diagnosis,
@@ -113,6 +116,20 @@ def _diagnose(options: argparse.Namespace, target: "Target") -> "Diagnosis":
         tool=Tool(version=__version__),
         source=Source(kind=source[0], name=source[1], taken_at=snapshot.taken_at),
     )
+
+
+def _meant(target: "Target", snapshot: "Snapshot", source: str) -> "Target":
+    """What is asked about where nobody said it and the facts are no cluster: the one thing that they hold."""
+    from lockgate.diagnosis.target import CLUSTER, TargetMissingError, alone
+    from lockgate.model.facts import Missing
+
+    if target.kind != CLUSTER or not isinstance(snapshot.nodes, Missing):
+        return target
+    there = alone(snapshot)
+    if len(there) > 1:
+        names = ", ".join(each.text for each in there[:6]) + (" and more" if there[6:] else "")
+        raise TargetMissingError(f"{source} holds no nodes: say which of these is asked about: {names}")
+    return there[0] if there else target
 
 
 def _facts(options: argparse.Namespace, target: "Target") -> tuple["Snapshot", tuple[str, str]]:
@@ -140,12 +157,10 @@ def _live(options: argparse.Namespace, target: "Target") -> "Snapshot":
 
 def _render(diagnosis: "Diagnosis", options: argparse.Namespace) -> None:
     match options.output:
-        case "json" | "yaml":
+        case "json":
             from lockgate.cli.render.json import render_json
-            from lockgate.cli.render.yaml import as_yaml
 
-            report = render_json(diagnosis)
-            sys.stdout.write(as_yaml(report) if options.output == "yaml" else report)
+            sys.stdout.write(render_json(diagnosis))
         case "markdown":
             from lockgate.cli.render.markdown import render_markdown
 
