@@ -160,6 +160,27 @@ def test_an_interrupt_leaves_what_was_there(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
 
 
+def test_a_terminal_shows_a_bar_and_only_the_lines_that_matter(tmp_path: Path) -> None:
+    if not Path("/usr/bin/script").exists():
+        pytest.skip("needs the program `script` to make a terminal")
+
+    async def shown() -> str:
+        refused = Recorded(BUNDLES / "all-held.tgz", lambda plural, namespace, name: plural == "events")
+        async with fake_server(refused) as server:
+            words = f"collect -o {tmp_path}/b.tgz --kubeconfig {config(tmp_path, server.url)}"
+            command = ["script", "-qec", f"{sys.executable} -m lockgate.cli.main {words}", "/dev/null"]
+            environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+            process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE, env=environment)
+            out, _ = await asyncio.wait_for(process.communicate(), 60)
+            return out.decode()
+
+    text = asyncio.run(shown())
+    assert "\x1b[2K" in text  # the bar is drawn over and over, and wiped in the end
+    assert "━" in text
+    assert "events: not read (RBAC: list on events in the whole cluster)" in text
+    assert text.rstrip().endswith(f"{tmp_path}/b.tgz")
+
+
 def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "bundle.tgz").write_text("mine")
     code, error, _ = asyncio.run(gather(tmp_path, Recorded(BUNDLES / "all-held.tgz", NOBODY)))

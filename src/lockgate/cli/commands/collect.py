@@ -49,9 +49,10 @@ def run(options: argparse.Namespace) -> int:
     import datetime as dt
     from pathlib import Path
 
+    from lockgate.cli.progress import telling
     from lockgate.collect.bundle_file import BundleFile
     from lockgate.collect.errors import InputError
-    from lockgate.collect.gather import Gathering
+    from lockgate.collect.gather import SECTIONS, Gathering
     from lockgate.collect.redaction import Redactor
     from lockgate.kit.quantity import parse_quantity
     from lockgate.kube.errors import ApiError, Unreachable
@@ -61,9 +62,11 @@ def run(options: argparse.Namespace) -> int:
     except ValueError:
         return complain(f'--max-size "{options.max_size}" is no quantity: expected for example 100Mi', 2)
     now = dt.datetime.now(dt.UTC).replace(microsecond=0)
-    tell = (lambda line: None) if options.quiet else _tell
     try:
-        with BundleFile(Path(options.output), limit, now.timestamp()) as bundle:
+        with (
+            telling(len(SECTIONS) + 1 + len(options.probe), quiet=options.quiet) as tell,
+            BundleFile(Path(options.output), limit, now.timestamp()) as bundle,
+        ):
             gathering = Gathering(bundle, Redactor(addresses=options.redact_addresses), tell, now)
             interrupted = _gather(gathering, options)
             manifest = gathering.manifest()
