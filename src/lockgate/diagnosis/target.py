@@ -3,7 +3,7 @@
 import difflib
 import re
 from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -96,8 +96,7 @@ def alone(snapshot: Snapshot) -> tuple[Target, ...]:
     kinds = {section: kind for kind, section in SECTION_OF.items()}
     found: list[Target] = []
     for section in _OWNERS:
-        objects = getattr(snapshot, section)
-        for each in () if isinstance(objects, Missing) else objects:
+        for each in _section(snapshot, section):
             kind = kinds.get(section) or str(each.kind).lower()
             found += [] if each.metadata.owner_references else [Target(kind, each.name, each.namespace)]
     pods = [Target("Pod", p.name, p.namespace) for p in snapshot.known_pods if not p.metadata.owner_references]
@@ -247,20 +246,18 @@ def _as_workload(found: Resource, kind: str) -> Workload:
 def _children(snapshot: Snapshot) -> Iterator[Resource]:
     """Everything that may have an owner."""
     for section in _OWNERS:
-        objects = getattr(snapshot, section)
-        yield from () if isinstance(objects, Missing) else objects
+        yield from _section(snapshot, section)
     yield from snapshot.known_pods
+
+
+def _section(snapshot: Snapshot, section: str) -> tuple[Any, ...]:
+    objects: Any = getattr(snapshot, section)
+    return () if isinstance(objects, Missing) else objects
 
 
 def _below(snapshot: Snapshot, top: Workload) -> tuple[tuple[Workload, ...], Pods]:
     """The controllers between an owner and its pods, and the pods; of both the newest first."""
-    kinds = {section: kind for kind, section in SECTION_OF.items()}
-    candidates: list[Resource] = []
-    for section in _OWNERS:
-        objects = getattr(snapshot, section)
-        candidates += [] if isinstance(objects, Missing) else [_as_workload(o, kinds.get(section, "")) for o in objects]
-    candidates += snapshot.known_pods
-    left = [c for c in candidates if c.namespace == top.namespace and c.metadata.owner_references]
+    left = list(_owned_in(snapshot, top.namespace))
     found: list[Resource] = []
     owners: list[Resource] = [top]
     while owners:
@@ -270,6 +267,15 @@ def _below(snapshot: Snapshot, top: Workload) -> tuple[tuple[Workload, ...], Pod
         found += owners
     controllers = _newest(f for f in found if isinstance(f, Workload))
     return tuple(controllers), tuple(_newest(f for f in found if isinstance(f, Pod)))
+
+
+def _owned_in(snapshot: Snapshot, namespace: str) -> Iterator[Resource]:
+    """What has an owner in a namespace, each controller with its kind, which API lists leave out."""
+    kinds = {section: kind for kind, section in SECTION_OF.items()}
+    for section in _OWNERS:
+        here = (o for o in _section(snapshot, section) if o.namespace == namespace and o.metadata.owner_references)
+        yield from (_as_workload(o, kinds.get(section, "")) for o in here)
+    yield from (p for p in snapshot.known_pods if p.namespace == namespace and p.metadata.owner_references)
 
 
 class _Owners:

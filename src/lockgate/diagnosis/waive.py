@@ -20,7 +20,8 @@ from lockgate.model.waiver import Waiver, WaiverError, parse_waiver
 # Sections whose objects may carry the annotation, by how findings name their kind.
 _ANNOTATED: Final = {
     "nodes": "node",
-    "known_pods": "pod",
+    "pods": "pod",
+    "namespace_pods": "pod",
     "daemon_sets": "daemonset",
     "deployments": "deployment",
     "replica_sets": "replicaset",
@@ -79,7 +80,6 @@ class Waivers(msgspec.Struct, frozen=True):
         return (*(VoidWaiver(_said(w), f"expired on {w.until}", w.source) for w in over), *self.void)
 
 
-
 NO_WAIVERS: Final = Waivers()
 
 
@@ -106,9 +106,11 @@ def _places(finding: Finding) -> list[tuple[str, ...]]:
 
 
 def _annotated(snapshot: Snapshot) -> Iterator[Waiver | VoidWaiver]:
+    seen: Any = None
     for section, kind in _ANNOTATED.items():
         objects: Any = getattr(snapshot, section)
-        for each in () if isinstance(objects, Missing) else objects:
+        before, seen = seen, objects
+        for each in () if isinstance(objects, Missing) or objects is before else objects:
             text = each.metadata.annotations.get(names.WAIVE)
             if text is not None:
                 yield from _of_object(kind, each, text)
