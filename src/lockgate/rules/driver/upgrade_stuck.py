@@ -33,6 +33,7 @@ class _Halt(msgspec.Struct, frozen=True):
 
     words: str
     severity: Severity
+    goes_on: bool = False
 
 
 @rule(
@@ -58,13 +59,13 @@ def upgrade_stuck(node: Node, nodes: Nodes, operands: Operands, events: Events |
     return Failed(
         about=f"node/{node.name}",
         severity=halt.severity,
-        title="A driver is being upgraded" if halt.severity is Severity.INFO else "",
+        title="A driver is being upgraded" if halt.goes_on else "",
         summary=f"{node.name}: the driver upgrade is at {state}; {halt.words}.",
         evidence=(
             Evidence(object=f"node/{node.name}", field=f"metadata.labels[{names.UPGRADE_STATE}]", value=state),
             *(event(e) for e in warned[-2:]),
         ),
-        remedy=() if halt.severity is Severity.INFO else _remedies(node, operands),
+        remedy=(_watch(),) if halt.goes_on else _remedies(node, operands),
     )
 
 
@@ -83,7 +84,8 @@ def _halt(node: Node, state: str, nodes: Nodes, operands: Operands, warned: Even
         case _ if state in _DELETING and warned:
             return _Halt("GPU pods of the node cannot be deleted", Severity.WARNING)
         case _:
-            return _Halt("it goes on", Severity.INFO)
+            away = node.spec.unschedulable
+            return _Halt("it goes on", Severity.WARNING if away else Severity.INFO, goes_on=True)
 
 
 def _lacks_validator(node: Node, operands: Operands) -> bool:
@@ -94,17 +96,21 @@ def _lacks_validator(node: Node, operands: Operands) -> bool:
 
 def _waiting(node: Node, nodes: Nodes) -> _Halt:
     if node.metadata.labels.get(_SKIP) == "true":
-        return _Halt(f"a person leaves the node out with {_SKIP}", Severity.INFO)
+        return _Halt(f"a person leaves the node out with {_SKIP}", Severity.INFO, goes_on=True)
     failed = [n.name for n in nodes if _state(n) == "upgrade-failed"]
     if failed:
         return _Halt(f"it waits for a place, which {listed(failed)} keeps that failed", Severity.WARNING)
-    return _Halt("it waits for its turn", Severity.INFO)
+    return _Halt("it waits for its turn", Severity.INFO, goes_on=True)
 
 
 def _warned(node: Node, events: Events | Missing) -> tuple[Event, ...]:
     known = () if isinstance(events, Missing) else events
     own = (e for e in known if e.about.kind == "Node" and e.about.name == node.name)
     return tuple(e for e in own if e.reason == _REASON and e.type == "Warning")
+
+
+def _watch() -> Remedy:
+    return Remedy("See how far the nodes are", f"kubectl get nodes -L {names.UPGRADE_STATE}", Risk.NONE)
 
 
 def _remedies(node: Node, operands: Operands) -> tuple[Remedy, ...]:
