@@ -21,6 +21,7 @@ from lockgate.diagnosis.views.other_scheduler import other_words
 from lockgate.diagnosis.views.own_node import own_node
 from lockgate.diagnosis.views.plugin import plugin
 from lockgate.diagnosis.views.pod_events import pod_events, workload_events
+from lockgate.diagnosis.views.refusals import refusals
 from lockgate.diagnosis.views.stacks import stacks
 from lockgate.diagnosis.views.struck import struck
 from lockgate.diagnosis.views.words import words
@@ -42,6 +43,7 @@ VIEWS: dict[str, Callable[..., Any]] = {
     "own_node": own_node,
     "plugin": plugin,
     "pod_events": pod_events,
+    "refusals": refusals,
     "stacks": stacks,
     "struck": struck,
     "words": words,

@@ -9,8 +9,6 @@ offered.
 Fix: install driver 570.172.08 or later, or go back to 570.86.15; or give all GPUs of the node one MIG mode.
 """
 
-from collections.abc import Iterable
-
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import listed
 from lockgate.diagnosis.stage import Stage
@@ -58,14 +56,15 @@ def _is_mixed(node: Node) -> bool:
 
 
 def _driver(node: Node, states: NodeStates | Missing) -> Evidence:
-    """The driver's version as the node's validator published it, else as feature discovery labelled it."""
-    known = () if isinstance(states, Missing) else states
-    published: Iterable[str] = (s.status.driver.version for s in known if s.name == node.name and s.status.driver)
-    if version := next(iter(published), ""):
-        return Evidence(object=f"gpunodestate/{node.name}", field="status.driver.version", value=version)
+    """The driver's version as feature discovery labelled it, else as the node's validator published it."""
     labels = node.metadata.labels
-    version = labels.get(_FULL) or ".".join(labels.get(part, "") for part in _PARTS)
-    return Evidence(object=f"node/{node.name}", field=f"metadata.labels[{_FULL}]", value=version)
+    version = labels.get(_FULL) or ".".join(labels[part] for part in _PARTS if part in labels)
+    if version:
+        return Evidence(object=f"node/{node.name}", field=f"metadata.labels[{_FULL}]", value=version)
+    known = () if isinstance(states, Missing) else states
+    published = (s.status.driver.version for s in known if s.name == node.name and s.status.driver)
+    place = f"gpunodestate/{node.name}"
+    return Evidence(object=place, field="status.driver.version", value=next(published, ""))
 
 
 def _offers(node: Node) -> Evidence:

@@ -21,7 +21,7 @@ from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.node_words import NodeWords
 from lockgate.model import names
-from lockgate.model.facts import Nodes
+from lockgate.model.facts import Missing, Nodes
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Labels, Node
 
@@ -45,11 +45,13 @@ class _Lacking(msgspec.Struct, frozen=True):
 
 
 @rule(codes=("C08",), severity=Severity.WARNING, stages=(Stage.SCHEDULING, Stage.NODE))
-def fewer_than_hardware(gate_one: GateOne, nodes: Nodes, node_words: NodeWords, stage: Stage) -> Failed | Passed | None:
+def fewer_than_hardware(
+    gate_one: GateOne, nodes: Nodes, node: Node | Missing, node_words: NodeWords
+) -> Failed | Passed | None:
     if gate_one.resource != names.GPU:
         return None
-    by_name = {node.name: node for node in nodes}
-    near = gate_one.rows if stage is Stage.NODE else gate_one.nearest_with(*SHORT_OF_DEVICES)
+    near = gate_one.rows if isinstance(node, Node) else gate_one.nearest_with(*SHORT_OF_DEVICES)
+    by_name = {n.name: n for n in ((node,) if isinstance(node, Node) else nodes)}
     judged = [_judge(row, by_name[row.node], node_words) for row in near]
     found = [each for each in judged if each is not None and each.offers < each.has]
     if not found:

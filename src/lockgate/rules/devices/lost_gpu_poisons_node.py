@@ -13,8 +13,8 @@ import re
 
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import pod_ref
-from lockgate.diagnosis.stage import Stage, was_refused
-from lockgate.model.facts import Missing, Pods
+from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.views.refusals import Refusals
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Node
 
@@ -23,10 +23,8 @@ _LOST = re.compile(r"error creating nvml\.Device (?P<index>\S+): nvml: GPU is lo
 
 
 @rule(codes=("D05",), severity=Severity.ERROR, stages=(Stage.NODE,), mutes=("kubelet/refused",))
-def lost_gpu_poisons_node(node: Node, namespace_pods: Pods | Missing, pods: Pods | Missing) -> Failed | None:
-    every = {(p.namespace, p.name): p for section in (pods, namespace_pods) for p in _known(section)}
-    refused = [p for p in every.values() if p.spec.node_name == node.name and was_refused(p)]
-    struck = [(p, found) for p in refused if (found := _LOST.search(p.status.message))]
+def lost_gpu_poisons_node(node: Node, refusals: Refusals) -> Failed | None:
+    struck = [(p, found) for p in refusals.on(node.name) if (found := _LOST.search(p.status.message))]
     if not struck:
         return None
     pod, found = struck[-1]
@@ -45,7 +43,3 @@ def lost_gpu_poisons_node(node: Node, namespace_pods: Pods | Missing, pods: Pods
             ),
         ),
     )
-
-
-def _known(section: Pods | Missing) -> Pods:
-    return () if isinstance(section, Missing) else section

@@ -21,7 +21,7 @@ from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.node_words import NodeWords
 from lockgate.diagnosis.views.words import Words
 from lockgate.model import names
-from lockgate.model.facts import Nodes
+from lockgate.model.facts import Missing, Nodes
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Node, Pod
 
@@ -43,16 +43,24 @@ _INVALID = "-MIG-INVALID"
     mutes=(*AFTER_PLUGIN, "scheduling/selector", "operands/plugin-not-targeted"),
 )
 def mig_layout_invalid(
-    pod: Pod, stage: Stage, words: Words, gate_one: GateOne, nodes: Nodes, node_words: NodeWords
+    pod: Pod,
+    stage: Stage,
+    words: Words,
+    gate_one: GateOne,
+    node: Node | Missing,
+    nodes: Nodes,
+    node_words: NodeWords,
 ) -> Failed | None:
     if stage is Stage.FAILED:  # the plugin itself is asked about
         said = words.find(_TEXT)
         return _failed([pod.spec.node_name], said.match[0], (said.evidence,)) if said else None
     if not gate_one.asked:
         return None
-    labels = {node.name: node for node in nodes}
     without = [r for r in gate_one.rows if Obstacle.NO_RESOURCE in r.obstacles or Obstacle.GONE in r.obstacles]
-    found = [(row, e) for row in without for e in _evidence(labels[row.node], node_words)[:2]]
+    if not without:
+        return None
+    by_name = {n.name: n for n in ((node,) if isinstance(node, Node) else nodes)}
+    found = [(row, e) for row in without for e in _evidence(by_name[row.node], node_words)[:2]]
     if not found or not any(row in gate_one.nearest for row, _ in found):
         return None
     rows = list(dict.fromkeys(row.node for row, _ in found))
