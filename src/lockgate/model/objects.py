@@ -489,6 +489,12 @@ class ResourceQuota(Resource, frozen=True):
     status: ResourceQuotaStatus = ResourceQuotaStatus()
 
 
+class PriorityClass(Resource, frozen=True):
+    value: int = 0
+    global_default: bool = False
+    preemption_policy: str = ""
+
+
 class LimitRangeItem(Object, frozen=True):
     """Bounds for each `type` (Container, Pod); a `max` without a `default` is the default of what names none."""
 
@@ -516,15 +522,9 @@ class VolumeNodeAffinity(Object, frozen=True):
     required: NodeSelector | None = None
 
 
-class ClaimReference(Object, frozen=True):
-    namespace: str = ""
-    name: str = ""
-
-
 class PersistentVolumeSpec(Object, frozen=True):
     node_affinity: VolumeNodeAffinity | None = None
     storage_class_name: str = ""
-    claim_ref: ClaimReference | None = None
 
 
 class PersistentVolume(Resource, frozen=True):
