@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from lockgate.lint.heal import healing
+from lockgate.lint.parts import together
 from lockgate.lint.problems import Seen, problems
 from lockgate.lint.report import Line, LintFinding, LintReport, Suppressed
 from lockgate.lint.rule import LintRule, Mark
@@ -38,7 +39,7 @@ def fix_all(
 ) -> dict[str, str]:
     """The new texts of the files that change once every offered fix is written, one by one; only `writable` ones."""
     current = subject
-    for _ in range(100):  # each turn heals one finding
+    for _ in range(100):  # each turn heals one finding, of manifests one in each document
         edits = _next_edits(current, rules, writable, ignores)
         if edits is None:
             break
@@ -49,12 +50,18 @@ def fix_all(
 def _next_edits(
     subject: Subject, rules: Sequence[LintRule], writable: frozenset[str], ignores: Sequence[Ignore]
 ) -> dict[str, str] | None:
-    for seen in problems(subject, rules):
-        if reason_for(subject, seen, ignores) is None:
-            fix = healing(subject, seen, rules, writable)
-            if fix is not None:
-                return dict(fix.files)
-    return None
+    fixes = (
+        fix
+        for seen in problems(subject, rules)
+        if reason_for(subject, seen, ignores) is None and (fix := healing(subject, seen, rules, writable)) is not None
+    )
+    if not subject.holds_manifests:
+        return next((dict(fix.files) for fix in fixes), None)
+    edits: dict[str, list[str]] = {}
+    for fix in fixes:
+        for path, text in fix.files.items():
+            edits.setdefault(path, []).append(text)
+    return {path: together(subject.text(path), texts) for path, texts in edits.items()} or None
 
 
 def _finding(subject: Subject, seen: Seen, rules: Sequence[LintRule]) -> LintFinding:

@@ -1,7 +1,9 @@
 """Whether an edit heals: the problem is gone, no other one has come, and only the meant settings have changed."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from lockgate.lint.parts import narrowed
 from lockgate.lint.problems import Seen, problems
 from lockgate.lint.rule import Fix, LintRule, Path
 from lockgate.lint.subject import Subject
@@ -15,7 +17,10 @@ def healing(
 
 
 def heals(subject: Subject, seen: Seen, fix: Fix, rules: Sequence[LintRule]) -> bool:
-    """Simulate the edit."""
+    """Simulate the edit, of a manifest with the one document that it changes."""
+    narrow = narrowed(subject, fix.files)
+    if narrow is not None:
+        subject, fix = narrow[0], replace(fix, files=narrow[1])
     after = subject.edited(fix.files)
     if not fix.files or all(subject.text(path) == text for path, text in fix.files.items()):
         return False

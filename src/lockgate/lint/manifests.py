@@ -170,14 +170,14 @@ class Manifests:
 
     def leaves(self) -> Iterator[tuple[tuple[str, ...], object]]:
         """Every value with its path: file, number of the object, keys; an empty mapping is as good as none."""
-        for number, document in enumerate(self.documents):
+        for number, document in enumerate(self.documents, self.subject.first_object):
             for path, value in document.item.leaves((document.file, str(number))):
                 if value is not None:
                     yield path, value
 
     def place_of(self, item: Item, *below: str) -> tuple[str, ...]:
         """The path of a value in `leaves`, and some keys below it: what an edit there means to change."""
-        for number, document in enumerate(self.documents):
+        for number, document in enumerate(self.documents, self.subject.first_object):
             found = document.item.path_of(item)
             if found is not None:
                 return (document.file, str(number), *found, *below)

@@ -50,6 +50,7 @@ class Subject:
     directories were looked at, so that where no specification is among the files there is none; `withheld` are those
     that were too long to be published. `holds_manifests`: the files are Kubernetes manifests and nothing of a node;
     `cluster` is what they are judged against, where that is known; `unread` says why files beside them were not read.
+    `first_object` is the number of the first object, where others of the file are left out.
     """
 
     files: Mapping[str, File]
@@ -64,6 +65,7 @@ class Subject:
     holds_manifests: bool = False
     cluster: ClusterFacts | None = None
     unread: Mapping[str, str] = field(default_factory=dict)
+    first_object: int = 0
 
     def show(self, path: str) -> str:
         """A path as it is printed: as it was given, or with its node's name."""
