@@ -123,6 +123,11 @@ def test_what_may_not_be_read_is_missing_with_the_right_that_lacks() -> None:
             {"nodes": (GPU_NODE,), "events": (Event(message="maximum nvidia.com/gpu usage per Container is 1"),)},
             {"limit_ranges"},
         ),
+        (
+            Pod(spec=PodSpec(node_name="gpu-a")),
+            {"nodes": (GPU_NODE,), "events": (Event(message="no PriorityClass with name gpu-high was found"),)},
+            {"priority_classes"},
+        ),
     ],
 )
 def test_only_what_some_pods_need_is_read(pod: Pod, found: dict[str, Any], sections: set[str]) -> None:

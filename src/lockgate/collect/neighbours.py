@@ -31,6 +31,7 @@ def _older(resource: kinds.Resource[Any], *versions: str) -> _Versions:
 # Section -> the kinds that fill it, of each its versions.
 NEIGHBOURS: Final[Mapping[str, tuple[_Versions, ...]]] = {
     "limit_ranges": ((kinds.LIMITRANGES,),),
+    "priority_classes": ((kinds.PRIORITYCLASSES,),),
     "device_classes": (_older(kinds.DEVICECLASSES, "v1beta2", "v1beta1"),),
     "resource_claims": (_older(kinds.RESOURCECLAIMS, "v1beta2", "v1beta1"),),
     "resource_slices": (_older(kinds.RESOURCESLICES, "v1beta2", "v1beta1"),),
@@ -84,6 +85,7 @@ def _needed(pods: Sequence[Pod], found: Mapping[str, Any]) -> Iterable[tuple[str
     yield "pod_groups", any(map(_is_grouped, pods))
     yield "node_claims", waiting and any(_KARPENTER in n.metadata.labels for n in nodes)
     yield "limit_ranges", any(_BOUND in e.text for e in _there(found, "events"))
+    yield "priority_classes", any("PriorityClass" in e.text for e in _there(found, "events"))
 
 
 def _there(found: Mapping[str, Any], section: str) -> Any:

@@ -69,6 +69,9 @@ CLUSTERPOLICIES: Final = Resource(
 NVIDIADRIVERS: Final = Resource(
     names.NVIDIA_GROUP, "v1alpha1", "nvidiadrivers", "NVIDIADriver", False, model.NvidiaDriver
 )
+PRIORITYCLASSES: Final = Resource(
+    "scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", False, model.PriorityClass
+)
 DEVICECLASSES: Final = Resource("resource.k8s.io", "v1", "deviceclasses", "DeviceClass", False, claims.DeviceClass)
 RESOURCECLAIMS: Final = Resource("resource.k8s.io", "v1", "resourceclaims", "ResourceClaim", True, claims.ResourceClaim)
 RESOURCESLICES: Final = Resource(
@@ -108,6 +111,7 @@ ALL: Final[tuple[Resource[Any], ...]] = (
     CUSTOMRESOURCEDEFINITIONS,
     CLUSTERPOLICIES,
     NVIDIADRIVERS,
+    PRIORITYCLASSES,
     DEVICECLASSES,
     RESOURCECLAIMS,
     RESOURCESLICES,

@@ -26,6 +26,7 @@ from lockgate.model.objects import (
     PersistentVolumeClaim,
     Pod,
     PodDisruptionBudget,
+    PriorityClass,
     ResourceQuota,
     RuntimeClass,
     StorageClass,
@@ -86,6 +87,7 @@ Workloads: TypeAlias = tuple[Workload, ...]
 CronJobs: TypeAlias = tuple[CronJob, ...]
 RuntimeClasses: TypeAlias = tuple[RuntimeClass, ...]
 ResourceQuotas: TypeAlias = tuple[ResourceQuota, ...]
+PriorityClasses: TypeAlias = tuple[PriorityClass, ...]
 LimitRanges: TypeAlias = tuple[LimitRange, ...]
 DeviceClasses: TypeAlias = tuple[DeviceClass, ...]
 ResourceClaims: TypeAlias = tuple[ResourceClaim, ...]
@@ -129,6 +131,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     runtime_classes: RuntimeClasses | Missing = NOT_COLLECTED
     resource_quotas: ResourceQuotas | Missing = NOT_COLLECTED
     limit_ranges: LimitRanges | Missing = NOT_COLLECTED
+    priority_classes: PriorityClasses | Missing = NOT_COLLECTED
     device_classes: DeviceClasses | Missing = NOT_COLLECTED
     resource_claims: ResourceClaims | Missing = NOT_COLLECTED
     resource_slices: ResourceSlices | Missing = NOT_COLLECTED
@@ -182,6 +185,7 @@ API_SECTIONS: tuple[ApiSection, ...] = (
     ApiSection("cron_jobs", "cronjobs", "CronJob", CronJob),
     ApiSection("runtime_classes", "runtimeclasses", "RuntimeClass", RuntimeClass),
     ApiSection("resource_quotas", "resourcequotas", "ResourceQuota", ResourceQuota),
+    ApiSection("priority_classes", "priorityclasses", "PriorityClass", PriorityClass),
     ApiSection("limit_ranges", "limitranges", "LimitRange", LimitRange),
     ApiSection("device_classes", "deviceclasses", "DeviceClass", DeviceClass),
     ApiSection("resource_claims", "resourceclaims", "ResourceClaim", ResourceClaim),

@@ -12,9 +12,11 @@ Fix: create the PriorityClass, or a ResourceQuota in the namespace with `scopeSe
 import re
 
 from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.seen import listed
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.standing import place, standing
 from lockgate.diagnosis.views.creation import Creation
+from lockgate.model.facts import Missing, PriorityClasses
 from lockgate.model.finding import Remedy, Risk, Severity
 
 # apiserver resourcequota/controller.go; plugin/pkg/admission/priority
@@ -29,7 +31,7 @@ _ABSENT = re.compile(r"no PriorityClass with name (?P<names>\S+) was found")
     asks_gpu=None,
     mutes=("operands/plugin-gone", "operands/init-waits", "operator/policy-not-ready"),
 )
-def priority_class(creation: Creation) -> Failed | None:
+def priority_class(creation: Creation, priority_classes: PriorityClasses | Missing) -> Failed | None:
     said = creation.find(_SCOPE, _ABSENT)
     if said is None:
         return None
@@ -38,7 +40,7 @@ def priority_class(creation: Creation) -> Failed | None:
         f"only namespaces with a ResourceQuota for PriorityClass {names} may have such pods, and "
         f"{creation.namespace} has none"
         if reserved
-        else f"PriorityClass {names} does not exist"
+        else f"PriorityClass {names} does not exist{_there_is(priority_classes)}"
     )
     return Failed(
         about=place(creation.maker),
@@ -46,6 +48,10 @@ def priority_class(creation: Creation) -> Failed | None:
         evidence=(said.evidence,),
         remedy=(_allow(creation.namespace, names) if reserved else _create(),),
     )
+
+
+def _there_is(known: PriorityClasses | Missing) -> str:
+    return "" if isinstance(known, Missing) else f"; there is {listed(c.name for c in known) or 'none'}"
 
 
 def _allow(namespace: str, names: str) -> Remedy:

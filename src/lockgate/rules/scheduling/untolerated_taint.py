@@ -18,6 +18,14 @@ from lockgate.scheduling.taints import taint_text, toleration_for
 
 # Taints that the node controller sets; tolerating them is no cure.
 _NODE_IS_SICK = "node.kubernetes.io/"
+# Taints that a program sets and takes away again, and what it is about: neither is tolerating these.
+_PASSING = {
+    "ToBeDeletedByClusterAutoscaler": "cluster-autoscaler is about to remove it",
+    "karpenter.sh/disrupted": "Karpenter is about to replace or remove it",
+    "karpenter.sh/unregistered": "Karpenter has not registered it yet",
+    "node.cloudprovider.kubernetes.io/uninitialized": "the cloud's controller has not initialized it yet",
+    "node.cilium.io/agent-not-ready": "Cilium's agent is not ready there yet",
+}
 
 
 @rule(codes=("B01", "B04"), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,))
@@ -48,7 +56,8 @@ def _failed(pod: Pod, rows: tuple[GateRow, ...]) -> Failed:
 
 
 def _taint_seen(row: GateRow, taint: Taint) -> Evidence:
-    return Evidence(object=f"node/{row.node}", field="spec.taints", value=taint_text(taint), note="not tolerated")
+    note = _PASSING.get(taint.key, "not tolerated")
+    return Evidence(object=f"node/{row.node}", field="spec.taints", value=taint_text(taint), note=note)
 
 
 def _tolerations(pod: Pod) -> str:
@@ -66,6 +75,9 @@ def _remedy(taint: Taint, rows: tuple[GateRow, ...]) -> Remedy:
             f"kubectl describe node {node}",
             Risk.NONE,
         )
+    if taint.key in _PASSING:
+        text = f"Wait, or find out why the taint stays: {_PASSING[taint.key]}"
+        return Remedy(text, f"kubectl describe node {node}", Risk.NONE)
     wanted = toleration_for(taint)
     value = f", value: {wanted.value}" if wanted.value else ""
     added = f"{{key: {wanted.key}, operator: {wanted.operator}{value}, effect: {wanted.effect}}}"
