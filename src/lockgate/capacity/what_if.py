@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from lockgate.capacity.actions import Action, ActionError, MigConfig, apply
+from lockgate.capacity.actions import Action, ActionError, Effect, MigConfig, apply
 from lockgate.capacity.cluster_puzzle import unbound
 from lockgate.capacity.demand import gpu_requests
 from lockgate.capacity.node_capacity import gpu_nodes
@@ -14,7 +14,7 @@ from lockgate.scheduling.budgets import Budgets, allowed, guarding
 from lockgate.scheduling.filters import checks, first
 from lockgate.scheduling.node_fit import is_terminal
 from lockgate.scheduling.requests import pod_requests
-from lockgate.scheduling.scene import Scene, key
+from lockgate.scheduling.scene import PodKey, Scene, key
 
 
 class Fate(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -55,44 +55,48 @@ UNREAD_BUDGETS = "pod disruption budgets, which were not read"
 
 def what_if(actions: Sequence[Action], scene: Scene, pods: Iterable[Pod]) -> WhatIf:
     """Think the actions through in their order; `pods` holds those that wait. Raises actions.ActionError."""
-    before, pending = scene, [(pod, "") for pod in _pending(pods)]
-    displaced: list[tuple[Pod, str]] = []
-    lost: list[Fate] = []
-    kept: list[Fate] = []
-    for action in actions:
-        effect = apply(action, scene)
-        scene = effect.scene
-        displaced += [(pod, pod.spec.node_name) for pod in effect.displaced]
-        lost += map(_fate, effect.lost)
-        kept += [_fate(pod, reason) for pod, reason in effect.kept]
-    placed, scene = _place_all([(unbound(pod), source) for pod, source in displaced], scene)
-    stuck = _stuck(displaced, placed, before.budgets or {})
-    scene = _stay(stuck, scene, _reconfigured(actions))
-    started, scene = _place_all(pending, scene)
-    now, _ = _place_all(pending, before)
-    already = {(fate.namespace, fate.pod) for fate in now if fate.target}
+    taken, pending = _taken(actions, scene), _pending(pods)
+    placed, after = _place_all(taken.displaced, taken.scene)
+    stuck = _stuck(taken.displaced, placed, scene.budgets or {})
+    after = _stay(stuck, after, _reconfigured(actions))
+    started, after = _place_all(pending, after)
+    already = {_key(fate) for fate in _place_all(pending, scene)[0] if fate.target}
     staying = {key(pod) for pod, _ in stuck}
     return WhatIf(
-        before=total(gpu_nodes(before, {})),
-        after=total(gpu_nodes(scene, {})),
+        before=total(gpu_nodes(scene, {})),
+        after=total(gpu_nodes(after, {})),
         moved=tuple(fate for fate in placed if fate.target),
-        waiting=tuple(f for f in placed if not f.target and (f.namespace, f.pod) not in staying),
-        lost=tuple(lost),
-        kept=(*kept, *(_fate(pod, reason) for pod, reason in stuck)),
-        started=tuple(f for f in started if f.target and (f.namespace, f.pod) not in already),
-        left_out=LEFT_OUT if before.budgets is not None else (*LEFT_OUT, UNREAD_BUDGETS),
+        waiting=tuple(fate for fate in placed if not fate.target and _key(fate) not in staying),
+        lost=tuple(map(_fate, taken.lost)),
+        kept=tuple(_fate(pod, reason) for pod, reason in (*taken.kept, *stuck)),
+        started=tuple(fate for fate in started if fate.target and _key(fate) not in already),
+        left_out=LEFT_OUT if scene.budgets is not None else (*LEFT_OUT, UNREAD_BUDGETS),
     )
 
 
-def _stuck(displaced: list[tuple[Pod, str]], placed: list[Fate], budgets: Budgets) -> list[tuple[Pod, str]]:
+def _taken(actions: Iterable[Action], scene: Scene) -> Effect:
+    """The effect of all actions together, each on the scene that those before it leave."""
+    so_far = Effect(scene=scene)
+    for action in actions:
+        effect = apply(action, so_far.scene)
+        so_far = Effect(
+            scene=effect.scene,
+            displaced=(*so_far.displaced, *effect.displaced),
+            lost=(*so_far.lost, *effect.lost),
+            kept=(*so_far.kept, *effect.kept),
+        )
+    return so_far
+
+
+def _stuck(displaced: Iterable[Pod], placed: Iterable[Fate], budgets: Budgets) -> list[tuple[Pod, str]]:
     """Pods that a budget lets nobody evict, since too many of their kind wait already, and why.
 
     An eviction takes from a budget until the pod is well again elsewhere: one that finds no place takes for good.
     """
-    homeless = {(fate.namespace, fate.pod) for fate in placed if not fate.target}
+    homeless = {_key(fate) for fate in placed if not fate.target}
     taken: dict[tuple[str, str], int] = {}
     stuck = []
-    for pod, _ in displaced:
+    for pod in displaced:
         for guard in guarding(pod, budgets) if key(pod) in homeless else ():
             name = (guard.namespace, guard.name)
             taken[name] = taken.get(name, 0) + 1
@@ -115,14 +119,15 @@ def _reconfigured(actions: Iterable[Action]) -> frozenset[str]:
     return frozenset(action.node for action in actions if isinstance(action, MigConfig))
 
 
-def _place_all(pods: list[tuple[Pod, str]], scene: Scene) -> tuple[list[Fate], Scene]:
+def _place_all(pods: Iterable[Pod], scene: Scene) -> tuple[list[Fate], Scene]:
     """Place pods one after another, higher priority and larger ones first, each on the fullest node that takes it."""
     fates = []
-    for pod, source in sorted(pods, key=_urgency):
-        target = _fullest(pod, scene)
+    for pod in sorted(pods, key=_urgency):
+        free = unbound(pod)
+        target = _fullest(free, scene)
         if target:
-            scene = scene.with_pod(pod, target)
-        fates.append(Fate(namespace=pod.namespace, pod=pod.name, source=source, target=target))
+            scene = scene.with_pod(free, target)
+        fates.append(msgspec.structs.replace(_fate(pod), target=target))
     return fates, scene
 
 
@@ -135,8 +140,7 @@ def _fullest(pod: Pod, scene: Scene) -> str:
     return best.name if best else ""
 
 
-def _urgency(each: tuple[Pod, str]) -> tuple[int, int, str, str]:
-    pod = each[0]
+def _urgency(pod: Pod) -> tuple[int, int, str, str]:
     return -(pod.spec.priority or 0), -sum(gpu_requests(pod).values()), pod.namespace, pod.name
 
 
@@ -155,3 +159,7 @@ def _pending(pods: Iterable[Pod]) -> list[Pod]:
 
 def _fate(pod: Pod, reason: str = "") -> Fate:
     return Fate(namespace=pod.namespace, pod=pod.name, source=pod.spec.node_name, reason=reason)
+
+
+def _key(fate: Fate) -> PodKey:
+    return fate.namespace, fate.pod
