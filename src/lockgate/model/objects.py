@@ -495,12 +495,6 @@ class PriorityClass(Resource, frozen=True):
     preemption_policy: str = ""
 
 
-class PriorityClass(Resource, frozen=True):
-    value: int = 0
-    global_default: bool = False
-    preemption_policy: str = ""
-
-
 class LimitRangeItem(Object, frozen=True):
     """Bounds for each `type` (Container, Pod); a `max` without a `default` is the default of what names none."""
 
