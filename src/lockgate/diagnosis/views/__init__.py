@@ -11,7 +11,7 @@ from lockgate.diagnosis.views.claims import claims
 from lockgate.diagnosis.views.creation import creation
 from lockgate.diagnosis.views.demand import demand
 from lockgate.diagnosis.views.devices import devices
-from lockgate.diagnosis.views.gate_one import gate_one
+from lockgate.diagnosis.views.gate_of_pod import gate_of_pod, places
 from lockgate.diagnosis.views.gate_two import gate_two
 from lockgate.diagnosis.views.handler import handler
 from lockgate.diagnosis.views.node_words import node_words
@@ -33,7 +33,7 @@ VIEWS: dict[str, Callable[..., Any]] = {
     "creation": creation,
     "demand": demand,
     "devices": devices,
-    "gate_one": gate_one,
+    "gate_one": gate_of_pod,
     "gate_two": gate_two,
     "handler": handler,
     "node_words": node_words,
@@ -41,6 +41,7 @@ VIEWS: dict[str, Callable[..., Any]] = {
     "operator_words": operator_words,
     "other_words": other_words,
     "own_node": own_node,
+    "places": places,
     "plugin": plugin,
     "pod_events": pod_events,
     "refusals": refusals,
