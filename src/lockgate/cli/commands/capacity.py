@@ -89,7 +89,7 @@ def _seconds(text: str) -> float:
 def _rendered(facts: "Snapshot", options: argparse.Namespace) -> str:
     from lockgate.capacity.overview import measured, overview
     from lockgate.capacity.table import By
-    from lockgate.cli.render import capacity
+    from lockgate.cli.render import capacity, capacity_text
 
     if options.output == "prometheus":
         from lockgate.cli.render.prometheus import as_prometheus
@@ -99,6 +99,6 @@ def _rendered(facts: "Snapshot", options: argparse.Namespace) -> str:
         "json": capacity.as_json,
         "csv": capacity.as_csv,
         "markdown": capacity.as_markdown,
-        "text": capacity.as_text,
+        "text": capacity_text.as_text,
     }
     return forms[options.output](overview(facts, By(options.by)))

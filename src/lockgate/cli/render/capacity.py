@@ -1,39 +1,17 @@
-"""The capacity answer as text of 100 columns, JSON, CSV and Markdown."""
+"""The capacity answer as JSON, CSV and Markdown."""
 
 import csv
 import io
-import textwrap
-from collections.abc import Iterator
-from typing import Final
 
 import msgspec
 
 from lockgate.capacity.overview import Overview
-from lockgate.capacity.repartition import Partitionable
-from lockgate.capacity.slots import Sharing
-from lockgate.capacity.table import By, NamespaceRow, Row
+from lockgate.capacity.table import By
 from lockgate.model import names
 
-WIDTH = 100
-_BAR = 15
-_KEY = 27
-_COLUMNS = {
-    "PHYSICAL": "physical",
-    "HEALTHY": "healthy",
-    "SLOTS": "capacity",
-    "REQUESTED": "requested",
-    "IDLE": "idle",
-    "HEADROOM": "headroom",
-    "LOCKED": "locked",
-    "LARGEST": "largest",
-}
 _FIELDS = (
     "physical", "healthy", "capacity", "allocatable", "requested", "idle", "headroom", "locked", "overheld", "largest",
 )  # fmt: skip
-_MOST_HOLDERS = 20
-_WRAPPER: Final = textwrap.TextWrapper(
-    width=WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
-)
 
 
 def as_json(seen: Overview) -> str:
@@ -58,12 +36,6 @@ def as_markdown(seen: Overview) -> str:
     return "".join(f"| {' | '.join(cells)} |\n" for cells in (header, rule, *lines))
 
 
-def as_text(seen: Overview) -> str:
-    """A table for each resource, then what is locked, who waits, and what was not known."""
-    lines = [*_tables(seen), *_shared(seen), *_mig(seen), *_locked(seen), *_idle(seen), *_waiting(seen), *_notes(seen)]
-    return "\n".join(lines or ["no GPU nodes: no node has a GPU resource or a label that says so"]) + "\n"
-
-
 def _grid(seen: Overview) -> list[list[str]]:
     if seen.by is By.NAMESPACE:
         fields = ("pods", "requested", "idle", "waiting_pods", "waiting", "gated")
@@ -75,166 +47,3 @@ def _grid(seen: Overview) -> list[list[str]]:
 
 def _cell(number: int | None) -> str:
     return "" if number is None else str(number)
-
-
-# --- text
-
-
-def _tables(seen: Overview) -> Iterator[str]:
-    if seen.by is By.NAMESPACE:
-        yield from _namespaces(seen.namespaces, seen.idle is not None)
-        return
-    heads = [head for head in _COLUMNS if head != "IDLE" or seen.idle is not None]
-    for whole in seen.total:
-        if yielded := [row for row in seen.rows if row.resource == whole.resource]:
-            yield from _table(seen.by, whole, yielded, heads)
-
-
-def _table(by: By, whole: Row, rows: list[Row], heads: list[str]) -> Iterator[str]:
-    yield f"{whole.resource or 'no GPU resource advertised'}  {_worth(whole)}".rstrip()
-    yield _line(by.value.upper(), heads, heads, "")
-    for row in rows:
-        yield _line(row.key, heads, _numbers(row, heads), _bar(row, heads))
-    if len(rows) > 1:
-        yield _line("total", heads, _numbers(whole, heads), _bar(whole, heads))
-    yield ""
-
-
-def _line(key: str, heads: list[str], numbers: list[str], bar: str) -> str:
-    cut = key if len(key) <= _KEY else f"{key[: _KEY - 1]}…"
-    cells = "".join(f"{number:>{len(head) + 1}}" for number, head in zip(numbers, heads, strict=True))
-    return f"{cut:<{_KEY}}{cells} {bar}".rstrip()
-
-
-def _numbers(row: Row, heads: list[str]) -> list[str]:
-    counts = (getattr(row, _COLUMNS[head]) for head in heads)
-    return ["?" if count is None else str(count) for count in counts]
-
-
-def _bar(row: Row, heads: list[str]) -> str:
-    """Slots at a glance: `█` requested, `░` requested but idle, `·` headroom, `x` locked, `!` not healthy."""
-    if not row.capacity:
-        return ""
-    held = min(row.requested, row.allocatable)
-    idle = min(row.idle or 0, held)
-    parts = ((held - idle, "█"), (idle, "░"), (row.headroom, "·"), (row.locked, "x"), (row.unhealthy, "!"))
-    widths = _shares([count for count, _ in parts], _BAR - (len(" IDLE") if "IDLE" in heads else 0))
-    return "".join(mark * width for width, (_, mark) in zip(widths, parts, strict=True))
-
-
-def _shares(counts: list[int], width: int) -> list[int]:
-    """Parts of a width in proportion; what is there has a mark at least, the largest part takes up the rounding."""
-    whole = sum(counts) or 1
-    shares = [max(count * width // whole, 1) if count else 0 for count in counts]
-    shares[counts.index(max(counts))] += width - sum(shares)
-    return shares
-
-
-def _worth(row: Row) -> str:
-    """What one slot of a resource is worth, in words that promise nothing that is not so."""
-    if Sharing.TIME_SLICING in row.sharing:
-        some = "" if len(row.sharing) == 1 else "on some nodes "
-        return f"{some}slots share a GPU's memory by time-slicing: 0 MiB of it is guaranteed"
-    guaranteed = "" if row.guaranteed_mib is None else f"{row.guaranteed_mib} MiB guaranteed a slot"
-    if Sharing.MPS in row.sharing:
-        return f"MPS: {guaranteed or 'an equal part of the memory at most'}"
-    return guaranteed
-
-
-def _namespaces(rows: tuple[NamespaceRow, ...], measured: bool) -> Iterator[str]:
-    if not rows:
-        return
-    yield _namespace_line(
-        "NAMESPACE", "RESOURCE", "PODS", "REQUESTED", "IDLE" if measured else "", "WAITING PODS", "FOR"
-    )
-    for row in rows:
-        idle = ("?" if row.idle is None else str(row.idle)) if measured else ""
-        counts = (str(row.pods), str(row.requested), idle, str(row.waiting_pods), str(row.waiting))
-        yield _namespace_line(row.key, row.resource, *counts)
-    yield ""
-
-
-def _namespace_line(key: str, resource: str, pods: str, requested: str, idle: str, waiting: str, asked: str) -> str:
-    measured = idle and f"{idle:>6}"
-    return f"{key:<26} {resource:<28}{pods:>6}{requested:>11}{measured}{waiting:>14}{asked:>6}"
-
-
-def _idle(seen: Overview) -> Iterator[str]:
-    """Who holds devices that do nothing, and what lies in their memory."""
-    if not seen.idle:
-        return
-    yield "Requested but idle: under 1 % utilisation in one sample of the exporter"
-    for holder in seen.idle[:_MOST_HOLDERS]:
-        used = "" if holder.memory_used_mib is None else f", {holder.memory_used_mib} MiB of its memory in use"
-        yield f"  {holder.node} {holder.device}: {holder.namespace}/{holder.pod}{used}"
-    if len(seen.idle) > _MOST_HOLDERS:
-        yield f"  and {len(seen.idle) - _MOST_HOLDERS} more (-o json lists them)"
-    yield ""
-
-
-def _shared(seen: Overview) -> Iterator[str]:
-    if seen.shared:
-        yield "Shared: what one slot is worth"
-        for each in seen.shared:
-            yield from _WRAPPER.wrap(f"{_listed(each.nodes)}: {each.text}")
-        yield ""
-
-
-def _mig(seen: Overview) -> Iterator[str]:
-    """Partitioned GPUs that lose memory: free slices that no profile can use beside their devices."""
-    losing = [gpu for gpu in seen.mig if gpu.lost_gb]
-    if losing:
-        yield "MIG: memory that no profile can use"
-        for gpu in losing:
-            devices = ", ".join(f"{count} x {name}" for name, count in gpu.profiles)
-            yield f"  {gpu.node} GPU {gpu.gpu}: {gpu.lost_gb} GB beside {devices}"
-        yield ""
-    for idle in seen.partitionable:
-        yield from _options(idle)
-
-
-def _options(idle: Partitionable) -> Iterator[str]:
-    """What idle nodes could become: the base profiles; `-o json` lists all."""
-    count = f"{len(idle.nodes)} idle node{'s' if len(idle.nodes) > 1 else ''}"
-    yield f"MIG: {count} of {idle.product} ({idle.gpus} GPUs) could be partitioned anew: {_listed(idle.nodes)}"
-    for option in idle.options:
-        if all(mark not in profile for profile in option.devices for mark in "+-"):
-            devices = ", ".join(f"{number * idle.gpus} x {profile}" for profile, number in option.devices.items())
-            lost = f"; {option.lost_gb} GB of each GPU lost" if option.lost_gb else ""
-            yield f"  {option.config:<16} {devices}{lost}"
-    yield ""
-
-
-def _listed(nodes: tuple[str, ...]) -> str:
-    return f"{nodes[0]}{f' and {len(nodes) - 1} more' if len(nodes) > 1 else ''}"
-
-
-def _locked(seen: Overview) -> Iterator[str]:
-    texts = sorted({text for row in seen.total for text in row.lock_texts})
-    if texts:
-        yield "Locked: new pods do not come to"
-        yield from (f"  {text}" for text in texts)
-        yield ""
-
-
-def _waiting(seen: Overview) -> Iterator[str]:
-    for whole in seen.total:
-        waits = [one for one in seen.waiting if one.resource == whole.resource]
-        if waits:
-            asked, gated = sum(one.count for one in waits), sum(one.gated for one in waits)
-            largest = max(one.count for one in waits)
-            note = f"; {gated} held back by a scheduling gate" if gated else ""
-            who = "1 pod asks" if len(waits) == 1 else f"{len(waits)} pods ask"
-            size = "" if len(waits) == 1 else f", the largest for {largest}"
-            yield f"Waiting: {who} for {asked} {whole.resource}{size}{note}"
-    known = {whole.resource for whole in seen.total}
-    for resource in sorted({one.resource for one in seen.waiting} - known):
-        count = sum(one.resource == resource for one in seen.waiting)
-        yield f"Waiting: {count} pods ask for {resource}, which no node advertises"
-
-
-def _notes(seen: Overview) -> Iterator[str]:
-    if seen.unknown:
-        yield "Not known"
-        for text in seen.unknown:
-            yield from _WRAPPER.wrap(text)
