@@ -8,10 +8,10 @@ How to tell: `status.used` of the quota has no such key, however many GPUs the n
 Fix: write `requests.nvidia.com/gpu`.
 """
 
-from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.rule import Failed, Skipped, rule
 from lockgate.diagnosis.stage import Stage
 from lockgate.model import names
-from lockgate.model.facts import ResourceQuotas
+from lockgate.model.facts import Missing, ResourceQuotas
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import ResourceQuota
 
@@ -21,7 +21,9 @@ _LIMITS = "limits."
 
 
 @rule(codes=("A02",), severity=Severity.WARNING, stages=(Stage.CLUSTER,), asks_gpu=None)
-def quota_key_wrong(resource_quotas: ResourceQuotas) -> Failed | None:
+def quota_key_wrong(resource_quotas: ResourceQuotas | Missing) -> Failed | Skipped | None:
+    if isinstance(resource_quotas, Missing):
+        return Skipped(resource_quotas.reason, resource_quotas.how, decides=False)
     wrong = [(quota, key) for quota in resource_quotas for key in sorted(quota.spec.hard) if _is_ignored(key)]
     if not wrong:
         return None

@@ -16,7 +16,7 @@ from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import event, listed, pod_ref
 from lockgate.diagnosis.stage import Stage
 from lockgate.model import names
-from lockgate.model.facts import Events
+from lockgate.model.facts import Events, Missing
 from lockgate.model.finding import Remedy, Risk, Severity
 from lockgate.model.objects import Event, Pod
 from lockgate.scheduling.causes import Cause, Reason
@@ -37,8 +37,9 @@ _Meaning = tuple[str, Remedy]
     stages=(Stage.SCHEDULING,),
     mutes=("discovery/no-gpu-node",),
 )
-def no_node_added(pod: Pod, pod_events: Events) -> Failed | Passed | None:
-    said = next((e for e in reversed(pod_events) if _speaks(e)), None)
+def no_node_added(pod: Pod, pod_events: Events | Missing) -> Failed | Passed | None:
+    known = () if isinstance(pod_events, Missing) else pod_events
+    said = next((e for e in reversed(known) if _speaks(e)), None)
     if said is None:
         return None
     if said.reason in _COMING:

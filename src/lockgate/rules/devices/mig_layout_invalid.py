@@ -46,15 +46,15 @@ def mig_layout_invalid(
     pod: Pod,
     stage: Stage,
     words: Words,
-    gate_one: GateOne,
+    gate_one: GateOne | Missing,
     node: Node | Missing,
-    nodes: Nodes,
+    nodes: Nodes | Missing,
     node_words: NodeWords,
 ) -> Failed | None:
     if stage is Stage.FAILED:  # the plugin itself is asked about
         said = words.find(_TEXT)
         return _failed([pod.spec.node_name], said.match[0], (said.evidence,)) if said else None
-    if not gate_one.asked:
+    if isinstance(gate_one, Missing) or isinstance(nodes, Missing) or not gate_one.asked:
         return None
     without = [r for r in gate_one.rows if Obstacle.NO_RESOURCE in r.obstacles or Obstacle.GONE in r.obstacles]
     if not without:
