@@ -65,3 +65,12 @@ def test_the_log_and_the_plugin_tell_of_one_xid() -> None:
     told = "node_states: {gpu-a: {status: {devices: {devices: [{uuid: GPU-1, healthy: false, reason: 'XID 79: x'}]}}}}"
     xid = only(told)
     assert (xid.uuid, xid.bus, xid.active, len(xid.evidence)) == ("GPU-1", "0000:3b:00", True, 2)
+
+
+def test_a_line_that_an_agent_repeats_as_an_event_is_read() -> None:
+    facts = {"nodes": {"gpu-a": {}}, "said": [{"about": "node/gpu-a", "reason": "XidError", "message": LINE}]}
+    seen: Xids = Facts(snapshot(facts), Subject(stage=Stage.CLUSTER)).get("xids")
+    assert [(x.code.number, x.bus) for x in seen.on("gpu-a")] == [(48, "0000:3b:00")]
+
+
+LINE = "kernel: NVRM: Xid (PCI:0000:3b:00): 48, pid='<unknown>', name=<unknown>, DBE"

@@ -1,4 +1,4 @@
-"""Where XIDs are told: the kernel's log, the device plugin's log, GPUNodeState, conditions that agents set on the node.
+"""Where XIDs are told: the kernel's log, the plugin's log, GPUNodeState, conditions and events that agents write.
 
 The same code on the same GPU is one, however often and by whomever it is told.
 """
@@ -10,12 +10,13 @@ from typing import Final
 
 import msgspec
 
+from lockgate.diagnosis.seen import event
 from lockgate.diagnosis.views.node_words import NodeWords
 from lockgate.model.finding import Evidence
 from lockgate.model.node_state import DevicesState
-from lockgate.model.objects import Node
+from lockgate.model.objects import Event, Node
 from lockgate.xid.codes import Code, code_of
-from lockgate.xid.kernel_log import KernelLog
+from lockgate.xid.kernel_log import KernelLog, parse_kernel_log
 from lockgate.xid.policies import APPLICATION_XIDS, WATCHERS
 
 # k8s-device-plugin, internal/rm/health.go.
@@ -76,6 +77,14 @@ def from_kernel(node: str, logs: Iterable[tuple[str, KernelLog]]) -> Iterator[No
                 at=seen.at,
                 evidence=(Evidence(file=f"{node}:{source}", line=seen.number, verbatim=seen.line[:_LONGEST]),),
             )
+
+
+def from_events(events: Iterable[Event]) -> Iterator[NodeXid]:
+    """The kernel's lines that an agent (node-problem-detector) has repeated as events about the node."""
+    for said in events:
+        for seen in parse_kernel_log(said.text).xids:
+            told = NodeXid(code=code_of(seen.code), bus=seen.bus, text=seen.text, evidence=(event(said),))
+            yield msgspec.structs.replace(told, process=_process(seen.pid, seen.process), at=said.last_seen)
 
 
 def from_plugin(node: str, words: NodeWords) -> Iterator[NodeXid]:
