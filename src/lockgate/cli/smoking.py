@@ -1,7 +1,6 @@
 """`smoke`: one `nvidia-smi -L` on each GPU node, as an ordinary pod gets its GPU, and which gate stopped it."""
 
 import asyncio
-import secrets
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
@@ -9,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from lockgate.apply.short_lived import ShortLived
+from lockgate.cli.home import place
 from lockgate.cli.short_pods import Image, Place, resource_of, smoke_pod
 from lockgate.collect.live import Access, connect
 from lockgate.collect.watching import watch_pod
@@ -20,7 +20,6 @@ from lockgate.diagnosis.stage import Stage, stage_of
 from lockgate.diagnosis.target import Target, find
 from lockgate.kube.api import Api
 from lockgate.kube.errors import ApiError
-from lockgate.kube.resources import DAEMONSETS
 from lockgate.model import names
 from lockgate.model.facts import Missing, Snapshot
 from lockgate.model.finding import Diagnosis, Severity
@@ -89,8 +88,7 @@ def plan(
 
 
 def _planned(node: Node, namespace: str, mark: str) -> Planned:
-    name = f"lockgate-smoke-{mark}-{node.name}"[:253].rstrip("-.")
-    return Planned(Place(namespace, name, node.name), resource_of(amounts(node.status.allocatable)))
+    return Planned(place(namespace, "smoke", mark, node.name), resource_of(amounts(node.status.allocatable)))
 
 
 def _left_alone(snapshot: Snapshot, node: Node, *, named: bool) -> str:
@@ -112,17 +110,6 @@ def home(snapshot: Snapshot) -> DaemonSet | None:
     sets = () if isinstance(snapshot.daemon_sets, Missing) else snapshot.daemon_sets
     by_operand = {short_name(ds): ds for ds in sets}
     return next((by_operand[name] for name in _IMAGE_OF if name in by_operand), None)
-
-
-async def image_of(api: Api, operand: DaemonSet) -> Image:
-    """The image of an operand's main container, and the secrets that pull it."""
-    spec = (await api.get_manifest(DAEMONSETS, operand.name, operand.namespace))["spec"]["template"]["spec"]
-    return Image(spec["containers"][0]["image"], tuple(spec.get("imagePullSecrets", ())))
-
-
-def mark() -> str:
-    """A word that tells the pods of one run from those of another."""
-    return secrets.token_hex(3)
 
 
 # --- making, watching, judging
@@ -149,20 +136,19 @@ async def smoke(
 async def _watched(api: Api, access: Access, each: Planned, seconds: float, tell: Callable[[str], None]) -> Result:
     look = _Look(each)
     started = time.monotonic()
-    place = each.place
     try:
         async with asyncio.timeout(seconds):
-            await watch_pod(access, place.name, place.namespace, look.seen, tell)
+            await watch_pod(access, each.place.name, each.place.namespace, look.seen, tell)
     except TimeoutError:
         pass
     took = round(time.monotonic() - started, 1)
-    log = await _log(api, place) if look.stage in (Stage.SUCCEEDED, Stage.FAILED) else ""
+    log = await _log(api, each.place) if look.stage in (Stage.SUCCEEDED, Stage.FAILED) else ""
     return msgspec.structs.replace(look.result(log, seconds), seconds=took)
 
 
-async def _log(api: Api, place: Place) -> str:
+async def _log(api: Api, at: Place) -> str:
     try:
-        return await api.logs(place.namespace, place.name, tail=100)
+        return await api.logs(at.namespace, at.name, tail=100)
     except ApiError:
         return ""
 

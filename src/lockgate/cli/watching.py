@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from lockgate.model.finding import Diagnosis
     from lockgate.model.objects import Pod
 
-_WIDTH = 100
-
 
 def watch(options: argparse.Namespace, target: "Target") -> int:
     """Follow a pod; returns the exit code of the last answer."""
@@ -122,9 +120,11 @@ class _Story:
 
     def _line(self, word: str, text: str, at: dt.datetime | None = None) -> None:
         """`19:04:11Z  gate 1 passed  it has a place on gpu-a`; JSON is for answers alone, so it goes to stderr then."""
+        from lockgate.cli.render.lines import WIDTH
+
         moment = (at or _now()).astimezone(dt.UTC).strftime("%H:%M:%SZ")
         lines = textwrap.wrap(
-            f"{moment}  {word:<13}  {text}", _WIDTH, subsequent_indent=" " * 26, break_on_hyphens=False
+            f"{moment}  {word:<13}  {text}", WIDTH, subsequent_indent=" " * 26, break_on_hyphens=False
         )
         stream = sys.stderr if self._options.output == "json" else sys.stdout
         stream.write("".join(f"{line}\n" for line in lines))

@@ -91,8 +91,7 @@ def _gather(gathering: "Gathering", options: argparse.Namespace) -> bool:
 
 def _probe(gathering: "Gathering", options: argparse.Namespace) -> None:
     from lockgate.cli import interruptible, probing
-    from lockgate.cli.short_pods import Place
-    from lockgate.cli.smoking import mark
+    from lockgate.cli.home import mark, place
     from lockgate.collect.live import parse_timeout
     from lockgate.collect.wide import from_cluster_wide
 
@@ -100,7 +99,7 @@ def _probe(gathering: "Gathering", options: argparse.Namespace) -> None:
     snapshot = from_cluster_wide(access, "Operand", "")
     image, namespace = _home(options, snapshot)
     nodes = probing.nodes_of(snapshot, options.probe)
-    places = [Place(namespace, f"lockgate-probe-{run}-{node}"[:253].rstrip("-."), node) for node in nodes]
+    places = [place(namespace, "probe", run, node) for node in nodes]
     if not places:
         return
     _tell(probing.said_before(places, image))
@@ -115,22 +114,16 @@ def _probe(gathering: "Gathering", options: argparse.Namespace) -> None:
 def _home(options: argparse.Namespace, snapshot: "Snapshot") -> "tuple[Image, str]":
     """The image and the namespace: as given, else those of the installed Lockgate, else the published image."""
     from lockgate import __version__
-    from lockgate.cli import probing, smoking
+    from lockgate.cli import probing
+    from lockgate.cli.home import image_of
     from lockgate.cli.short_pods import Image
-    from lockgate.collect.live import connect
-    from lockgate.collect.once import run_once
     from lockgate.model.names import IMAGE
 
     operand = probing.own_operand(snapshot)
     namespace = options.probe_namespace or (operand.namespace if operand else "default")
     if options.probe_image or operand is None:
         return Image(options.probe_image or f"{IMAGE}:{__version__}"), namespace
-
-    async def installed() -> Image:
-        async with connect(access_of(options)) as api:
-            return await smoking.image_of(api, operand)
-
-    return run_once(installed()), namespace
+    return image_of(access_of(options), operand), namespace
 
 
 def _said(path: str, manifest: dict[str, object], interrupted: bool) -> int:

@@ -57,6 +57,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     from lockgate.cli import interruptible, smoking
+    from lockgate.cli.home import mark
     from lockgate.collect.live import parse_timeout
     from lockgate.collect.wide import from_cluster_wide
 
@@ -64,7 +65,7 @@ def _run(options: argparse.Namespace) -> int:
     access = access_of(options)
     snapshot = from_cluster_wide(access, "Operand", "")
     image, namespace = _home(options, snapshot)
-    planned, skipped = smoking.plan(snapshot, options.node, namespace, smoking.mark())
+    planned, skipped = smoking.plan(snapshot, options.node, namespace, mark())
     if options.dry_run:
         return _dry(planned, image)
     if planned:
@@ -79,21 +80,16 @@ def _run(options: argparse.Namespace) -> int:
 def _home(options: argparse.Namespace, snapshot: "Snapshot") -> "tuple[Image, str]":
     """The image and the namespace: as given, else those of the installed operator."""
     from lockgate.cli import smoking
+    from lockgate.cli.home import image_of
     from lockgate.cli.short_pods import Image
-    from lockgate.collect.live import connect
-    from lockgate.collect.once import run_once
 
     operand = smoking.home(snapshot)
-    if operand is None and not options.image:
-        raise smoking.SmokeError("no operator is installed whose image could be used; give --image IMAGE")
     namespace = options.namespace or (operand.namespace if operand else "default")
-
-    async def installed() -> Image:
-        assert operand is not None
-        async with connect(access_of(options)) as api:
-            return await smoking.image_of(api, operand)
-
-    return (Image(options.image) if options.image else run_once(installed())), namespace
+    if options.image:
+        return Image(options.image), namespace
+    if operand is None:
+        raise smoking.SmokeError("no operator is installed whose image could be used; give --image IMAGE")
+    return image_of(access_of(options), operand), namespace
 
 
 def _dry(planned: "Sequence[Planned]", image: "Image") -> int:

@@ -1,14 +1,13 @@
 """Contents and comparisons of bundles as text of 100 columns, and as Markdown."""
 
-import textwrap
 from collections.abc import Iterator
 from typing import Final
 
 from lockgate.cli.comparing import Change, Comparison, File, Object
 from lockgate.cli.contents import Area, Contents
+from lockgate.cli.render.lines import WIDTH, cut, few, wrap
 from lockgate.kit.quantity import binary_size
 
-WIDTH: Final = 100
 _SIGNS: Final = {"added": "+", "removed": "-", "changed": "~"}
 _FEW: Final = 16  # fields of an object
 _LINES: Final = 40  # of a file
@@ -39,7 +38,7 @@ def contents_markdown(seen: Contents) -> str:
 
 def _contents(seen: Contents) -> Iterator[str]:
     made = " ".join(filter(None, (seen.tool and f"by {seen.tool}", seen.taken_at and f"at {seen.taken_at}")))
-    yield from _wrap(f"{seen.path}: {made or 'no manifest, so nothing is known of what lacks'}", 0)
+    yield from wrap(f"{seen.path}: {made or 'no manifest, so nothing is known of what lacks'}", 0)
     if seen.complete is False:
         yield "It is not complete."
     yield ""
@@ -52,16 +51,14 @@ def _contents(seen: Contents) -> Iterator[str]:
     if seen.redacted:
         yield ""
         counts = ", ".join(f"{count} {kind}" for kind, count in sorted(seen.redacted.items()))
-        yield from _wrap(f"Taken out: {counts}", 0)
+        yield from wrap(f"Taken out: {counts}", 0)
     if seen.ignored:
         yield ""
-        more = f" and {len(seen.ignored) - 8} more" if len(seen.ignored) > 8 else ""
-        yield from _wrap(f"Not read: {', '.join(seen.ignored[:8])}{more}", 0)
+        yield from wrap(f"Not read: {few(seen.ignored, 8)}", 0)
 
 
 def _area(area: Area) -> str:
-    name = area.name if len(area.name) <= 27 else f"{area.name[:26]}…"
-    return f"{name:<28}{area.count or '':>9}{binary_size(area.size):>11}"
+    return f"{cut(area.name, 27):<28}{area.count or '':>9}{binary_size(area.size):>11}"
 
 
 def _gaps(seen: Contents) -> Iterator[str]:
@@ -70,9 +67,9 @@ def _gaps(seen: Contents) -> Iterator[str]:
         yield ""
         yield "LACKING"
     for area in lacking:
-        yield from _wrap(f"{area.name}: {area.missing}{f'; needed is {area.how}' if area.how else ''}")
+        yield from wrap(f"{area.name}: {area.missing}{f'; needed is {area.how}' if area.how else ''}")
     for text in seen.left_out:
-        yield from _wrap(text)
+        yield from wrap(text)
 
 
 # --- comparison
@@ -87,7 +84,7 @@ def _comparison(names: tuple[str, str], seen: Comparison) -> Iterator[str]:
         yield from ("", "FINDINGS")
     for sign, found in (("+", seen.appeared), ("-", seen.gone)):
         for finding in found:
-            yield from _wrap(f"{sign} {finding.severity.value} {finding.id}: {finding.summary}")
+            yield from wrap(f"{sign} {finding.severity.value} {finding.id}: {finding.summary}")
     yield from _objects(seen)
     if seen.files:
         yield from ("", "FILES OF NODES")
@@ -96,7 +93,7 @@ def _comparison(names: tuple[str, str], seen: Comparison) -> Iterator[str]:
     if seen.unknown:
         yield from ("", "NOT COMPARED")
     for text in seen.unknown:
-        yield from _wrap(text)
+        yield from wrap(text)
 
 
 def _objects(seen: Comparison) -> Iterator[str]:
@@ -113,7 +110,7 @@ def _objects(seen: Comparison) -> Iterator[str]:
 def _object(each: Object) -> Iterator[str]:
     yield f"{_SIGNS[each.change]} {each.name}"
     for change in each.fields[:_FEW]:
-        yield from _wrap(_changed(change), 4)
+        yield from wrap(_changed(change), 4)
     more = len(each.fields) - _FEW
     if more > 0:
         yield f"    and {more} more fields (-o json shows all)"
@@ -126,8 +123,7 @@ def _changed(change: Change) -> str:
 
 
 def _short(value: object) -> str:
-    text = " ".join(str(value).split())
-    return text if len(text) <= 160 else f"{text[:159]}…"
+    return cut(" ".join(str(value).split()), 160)
 
 
 def _file(file: File) -> Iterator[str]:
@@ -136,13 +132,3 @@ def _file(file: File) -> Iterator[str]:
     more = len(file.lines) - _LINES
     if more > 0:
         yield f"    and {more} more lines"
-
-
-def _wrap(text: str, indent: int = 2) -> list[str]:
-    return textwrap.wrap(
-        " ".join(text.split()),
-        WIDTH,
-        initial_indent=" " * indent,
-        subsequent_indent=" " * (indent + 2),
-        break_on_hyphens=False,
-    )

@@ -8,6 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from lockgate import __version__
+from lockgate.cli.render.lines import few
 from lockgate.cli.render.text import leading, named
 from lockgate.cli.surveying import NodeLine, Offer, Survey
 from lockgate.model.finding import Diagnosis, Finding, Verdict
@@ -45,7 +46,7 @@ def _page(template: str, diagnosis: Diagnosis, **more: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals["few"] = _few
+    environment.globals["few"] = few
     roots = [f for f in diagnosis.findings if not f.follows]
     made = diagnosis.generated_at.strftime("%Y-%m-%dT%H:%M:%SZ") if diagnosis.generated_at else ""
     first = leading(diagnosis)
@@ -75,12 +76,6 @@ def _tree(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
         else:
             below[root].append(finding)
     return dict(below)
-
-
-def _few(names: Iterable[str], most: int = 12) -> str:
-    every = list(names)
-    more = len(every) - most
-    return ", ".join(every[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def _bar(offer: Offer) -> Markup:

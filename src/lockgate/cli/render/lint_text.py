@@ -5,7 +5,8 @@ import textwrap
 from collections.abc import Iterator
 from typing import Final, TextIO
 
-from lockgate.cli.render.text import WIDTH, Paint, paint_for
+from lockgate.cli.render.lines import WIDTH
+from lockgate.cli.render.text import Paint, paint_for
 from lockgate.lint.report import Line, LintFinding, LintReport
 from lockgate.model.finding import Severity
 

@@ -3,10 +3,10 @@
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from lockgate.cli.render.lines import WIDTH
 from lockgate.cli.render.text import Paint, render_text
 from lockgate.cli.smoking import Result
 
-WIDTH = 100
 _COLOURS = {"passed": "green", "failed": "red", "skipped": "yellow"}
 
 

@@ -6,11 +6,12 @@ from typing import Final
 
 import msgspec
 
+from lockgate.cli.render.lines import WIDTH, cut, few, wrap
 from lockgate.cli.surveying import UNKNOWN, NodeLine, Offer, Survey
 from lockgate.model import names
 from lockgate.model.finding import Finding, Severity
 
-WIDTH = 100
+_MOST = 6  # names on a line
 _HEADS = ("PHYS", "CAP", "ALLOC", "REQ", "LOCKED", "HEADROOM")
 _WIDE = sum(len(head) + 1 for head in _HEADS)
 _FEW = 40  # nodes that are shown line by line; of more, those with findings come first
@@ -46,7 +47,7 @@ def _gate_one(seen: Survey) -> Iterator[str]:
     for node in _shown(seen):
         yield from (_offer(node, offer) for offer in node.offers)
         if not node.offers:
-            yield f"{_cut(node.node, 21):<22}{_cut(node.product, 23):<24}{'offers no GPU':>{_WIDE}}  {_state(node)}"
+            yield f"{cut(node.node, 21):<22}{cut(node.product, 23):<24}{'offers no GPU':>{_WIDE}}  {_state(node)}"
     more = len(seen.nodes) - _FEW
     if more > 0:
         yield f"  and {more} more nodes (-o json shows all)"
@@ -59,7 +60,7 @@ def _offer(node: NodeLine, offer: Offer) -> str:
     )
     special = "" if offer.resource == names.GPU else f" {offer.resource}"
     shared = "".join(f" {s}" for s in offer.sharing if s != "exclusive")
-    return f"{_cut(node.node, 21):<22}{_cut(node.product, 23):<24}{cells}  {_state(node)}{special}{shared}"
+    return f"{cut(node.node, 21):<22}{cut(node.product, 23):<24}{cells}  {_state(node)}{special}{shared}"
 
 
 def _state(node: NodeLine) -> str:
@@ -74,7 +75,7 @@ def _gate_two(seen: Survey) -> Iterator[str]:
     for node in _shown(seen):
         handlers = UNKNOWN if node.handlers is None else ", ".join(node.handlers) or "none"
         cdi = UNKNOWN if node.cdi_devices is None else str(node.cdi_devices)
-        yield f"{_cut(node.node, 25):<26}{_cut(handlers, 33):<34}{cdi:>12}  {node.runtime_phase or UNKNOWN}"
+        yield f"{cut(node.node, 25):<26}{cut(handlers, 33):<34}{cdi:>12}  {node.runtime_phase or UNKNOWN}"
 
 
 def _versions(seen: Survey) -> Iterator[str]:
@@ -86,21 +87,21 @@ def _versions(seen: Survey) -> Iterator[str]:
         yield "VERSIONS"
     for versions, nodes in alike.items():
         text = ", ".join(f"{name} {version}" for name, version in versions)
-        yield from _wrap(f"{_names(nodes)}: {text}")
+        yield from wrap(f"{few(nodes, _MOST)}: {text}")
 
 
 def _operands(seen: Survey) -> Iterator[str]:
     yield f"{'OPERAND':<26}{'NAMESPACE':<20}{'DESIRED':>8}{'READY':>7}  IMAGE"
     for each in seen.operands:
-        place = f"{each.operand:<26}{_cut(each.namespace, 19):<20}"
-        yield f"{place}{each.desired:>8}{each.ready:>7}  {_cut(each.image, 36)}"
+        place = f"{each.operand:<26}{cut(each.namespace, 19):<20}"
+        yield f"{place}{each.desired:>8}{each.ready:>7}  {cut(each.image, 36)}"
     if not seen.operands:
         yield "  none is known"
 
 
 def _policies(seen: Survey) -> Iterator[str]:
     for each in seen.policies:
-        yield from _wrap(f"ClusterPolicy {each.policy}: {each.state}. {each.message}", 0)
+        yield from wrap(f"ClusterPolicy {each.policy}: {each.state}. {each.message}", 0)
     if not seen.policies:
         yield "No ClusterPolicy is known."
 
@@ -113,7 +114,7 @@ def _wrong(seen: Survey) -> Iterator[str]:
         return
     yield "WRONG, WORST FIRST (`why` shows the evidence)" if _is_wrong(roots) else "REMARKS"
     for finding in roots:
-        yield from _wrap(f"{finding.severity.value}  {finding.id}: {finding.summary}{_affects(finding)}")
+        yield from wrap(f"{finding.severity.value}  {finding.id}: {finding.summary}{_affects(finding)}")
 
 
 def _waived(seen: Survey) -> Iterator[str]:
@@ -121,9 +122,9 @@ def _waived(seen: Survey) -> Iterator[str]:
         yield "WAIVED"
     for item in seen.diagnosis.waived:
         until = f" until {item.until}" if item.until else ""
-        yield from _wrap(f"{item.finding.id}: {item.reason} (waived{until} by {item.source}){_affects(item.finding)}")
+        yield from wrap(f"{item.finding.id}: {item.reason} (waived{until} by {item.source}){_affects(item.finding)}")
     for void in seen.diagnosis.void_waivers:
-        yield from _wrap(f"without effect: {void.source}: {void.text}: {void.problem}")
+        yield from wrap(f"without effect: {void.source}: {void.text}: {void.problem}")
 
 
 def _is_wrong(roots: list[Finding]) -> bool:
@@ -131,14 +132,14 @@ def _is_wrong(roots: list[Finding]) -> bool:
 
 
 def _affects(finding: Finding) -> str:
-    return f" [{_names(list(finding.affects))}]" if finding.affects else ""
+    return f" [{few(finding.affects, _MOST)}]" if finding.affects else ""
 
 
 def _unknown(seen: Survey) -> Iterator[str]:
     if seen.unknown:
         yield "NOT KNOWN"
     for text in seen.unknown:
-        yield from _wrap(text)
+        yield from wrap(text)
 
 
 PARTS: Final[dict[str, Callable[[Survey], Iterator[str]]]] = {
@@ -148,22 +149,3 @@ PARTS: Final[dict[str, Callable[[Survey], Iterator[str]]]] = {
     "operands": _operands,
     "policy": _policies,
 }
-
-
-def _names(every: list[str], most: int = 6) -> str:
-    more = len(every) - most
-    return ", ".join(every[:most]) + (f" and {more} more" if more > 0 else "")
-
-
-def _wrap(text: str, indent: int = 2) -> list[str]:
-    return textwrap.wrap(
-        " ".join(text.split()),
-        WIDTH,
-        initial_indent=" " * indent,
-        subsequent_indent=" " * (indent + 2),
-        break_on_hyphens=False,
-    )
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: width - 1]}…"

@@ -7,9 +7,9 @@ import textwrap
 from collections.abc import Iterator
 from typing import Final, TextIO
 
+from lockgate.cli.render.lines import WIDTH, few
 from lockgate.model.finding import Diagnosis, Evidence, Finding, NotChecked, Remedy, Severity, Verdict
 
-WIDTH: Final = 100
 _STYLES: Final = {"bold": "1", "dim": "2", "red": "1;31", "green": "1;32", "yellow": "1;33", "cyan": "36"}
 _WORDS: Final = {
     Verdict.HEALTHY: ("HEALTHY", "green"),
@@ -100,14 +100,9 @@ def _cause(diagnosis: Diagnosis, root: Finding, number: int, paint: Paint) -> It
     if number > 1 or root is not leading(diagnosis):
         yield from _wrap(f"{root.title}. {root.summary}", 2)
     if len(root.affects) > 1 or (root.affects and not diagnosis.target.name):
-        yield from _wrap(f"Affected: {_few(root.affects)}", 2)
+        yield from _wrap(f"Affected: {few(root.affects)}", 2)
     yield from _evidence(root.evidence, paint)
     yield from _followers(diagnosis, root, paint)
-
-
-def _few(names: tuple[str, ...], most: int = 12) -> str:
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def _evidence(evidence: tuple[Evidence, ...], paint: Paint) -> Iterator[str]:
