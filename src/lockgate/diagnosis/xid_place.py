@@ -13,7 +13,7 @@ from lockgate.xid.policies import APPLICATION_XIDS, nvidia_plugin_ignores
 
 
 class Place(msgspec.Struct, frozen=True):
-    """One node: `here` are the pods with GPUs of it, `record` the kubelet's devices by pod uid, `measured` by exporters.
+    """One node: `here` are the pods with GPUs of it, `record` the devices by pod uid, `measured` what exporters say.
 
     `settings` is the environment of NVIDIA's plugin, None where there is none.
     """
