@@ -144,7 +144,8 @@ def test_the_gate_that_fails_is_named_with_its_cause(tmp_path: Path) -> None:
     assert (code, estate.left) == (3, [])
     assert results["gpu-a"]["result"] == "passed"
     assert (results["gpu-b"]["result"], results["gpu-b"]["gate"]) == ("failed", "gate 2")
-    assert results["gpu-b"]["diagnosis"]["findings"][0]["id"] == "containerd/handler-missing"
+    # The pod names no RuntimeClass, so it is the node's default handler that is gone.
+    assert results["gpu-b"]["diagnosis"]["findings"][0]["id"] == "nodes/default-handler-gone"
 
 
 def test_a_pod_that_nothing_explains_fails_when_its_time_is_over(tmp_path: Path) -> None:
