@@ -32,11 +32,12 @@ def nouveau(ailing: Ailing) -> Outcome:
 
 
 def _find(on: NodeStack) -> Told | None:
-    probe = on.kernel(_PROBE)
-    if on.modules:
-        loaded = on.module("nouveau")
-        return loaded if on.is_closed and loaded else None
-    return probe
+    """Where NVIDIA's module is loaded beside it, nouveau may hold another card, for a display."""
+    probe, loaded = on.kernel(_PROBE), on.module("nouveau")
+    if not on.modules:
+        return probe
+    alone = on.is_closed and "nvidia" not in on.modules
+    return loaded if alone or probe else None
 
 
 def _remedies(on: NodeStack, told: Told) -> tuple[Remedy, ...]:
