@@ -180,7 +180,8 @@ def _waiting(seen: Overview) -> Iterator[str]:
             note = f"; {gated} held back by a scheduling gate" if gated else ""
             who = "1 pod asks" if len(waits) == 1 else f"{len(waits)} pods ask"
             size = "" if len(waits) == 1 else f", the largest for {largest}"
-            yield f"Waiting: {who} for {asked} {whole.resource}{size}{note}"
+            left = f"; one node has at most {whole.largest} left" if largest > whole.largest else ""
+            yield f"Waiting: {who} for {asked} {whole.resource}{size}{left}{note}"
     known = {whole.resource for whole in seen.total}
     for resource in sorted({one.resource for one in seen.waiting} - known):
         count = sum(one.resource == resource for one in seen.waiting)
