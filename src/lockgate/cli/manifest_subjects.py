@@ -44,7 +44,8 @@ def manifest_subjects(paths: list[str], options: argparse.Namespace) -> list[Loo
 
 def _is_target(path: str) -> bool:
     """`pod/x`, and not a file of that name."""
-    from lockgate.diagnosis.target import ALIASES, SECTION_OF
+    from lockgate.diagnosis.owners import SECTION_OF
+    from lockgate.diagnosis.target import ALIASES
 
     kind, slash, name = path.partition("/")
     words = {word for known in ("Pod", *SECTION_OF) for word in ALIASES[known]}

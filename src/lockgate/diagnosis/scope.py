@@ -11,11 +11,12 @@ from collections.abc import Iterable
 import msgspec
 
 from lockgate.diagnosis.operand_names import matching, short_name, suggestions, validation
+from lockgate.diagnosis.owners import SECTION_OF
 from lockgate.diagnosis.probe import gate_of, has_gpus, probe
 from lockgate.diagnosis.seen import MOST_NODES
 from lockgate.diagnosis.stage import Stage, is_ready, stage_of
 from lockgate.diagnosis.subject import MAKERS, Subject, is_short, subjects
-from lockgate.diagnosis.target import CLUSTER, SECTION_OF, Found, Target, TargetMissingError, find
+from lockgate.diagnosis.target import CLUSTER, Found, Target, TargetMissingError, find
 from lockgate.diagnosis.views.gate_one import gate_one, gpu_asked
 from lockgate.diagnosis.views.operands import Operands, operands
 from lockgate.model.facts import Missing, Nodes, Pods, Snapshot

@@ -2,21 +2,17 @@
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Iterable
+from typing import TypeVar
 
 import msgspec
 
+from lockgate.diagnosis.owners import OWNERS, SECTION_OF, as_workload, below, children, section_of
 from lockgate.model.facts import NOT_COLLECTED, Missing, Pods, Snapshot
 from lockgate.model.objects import (
-    CronJob,
-    DaemonSet,
     Metadata,
-    Pod,
     Resource,
     Workload,
-    WorkloadSpec,
-    WorkloadStatus,
 )
 
 R = TypeVar("R", bound=Resource)
@@ -34,16 +30,6 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "Node": ("node", "nodes", "no"),
     "Operand": ("operand", "operands"),
 }
-SECTION_OF: dict[str, str] = {
-    "Deployment": "deployments",
-    "ReplicaSet": "replica_sets",
-    "StatefulSet": "stateful_sets",
-    "DaemonSet": "daemon_sets",
-    "Job": "jobs",
-    "CronJob": "cron_jobs",
-}
-# The order in which owners of pods are looked through; a level below another may stand anywhere.
-_OWNERS = (*SECTION_OF.values(), "custom_owners")
 EXPECTED = (
     "pod/NAME, deploy/NAME, rs/NAME, sts/NAME, ds/NAME, job/NAME, cronjob/NAME, another owner's KIND/NAME, "
     "namespace/NAME, node/NAME, operand/NAME or a pod's name"
@@ -95,8 +81,8 @@ def alone(snapshot: Snapshot) -> tuple[Target, ...]:
     """What facts without nodes can be asked about, as a description or a manifest has it: what nothing else owns."""
     kinds = {section: kind for kind, section in SECTION_OF.items()}
     found: list[Target] = []
-    for section in _OWNERS:
-        for each in _section(snapshot, section):
+    for section in OWNERS:
+        for each in section_of(snapshot, section):
             kind = kinds.get(section) or str(each.kind).lower()
             found += [] if each.metadata.owner_references else [Target(kind, each.name, each.namespace)]
     pods = [Target("Pod", p.name, p.namespace) for p in snapshot.known_pods if not p.metadata.owner_references]
@@ -145,7 +131,7 @@ def find(snapshot: Snapshot, target: Target) -> Found:
         pod = _one(snapshot.known_pods, target, _all_known(snapshot))
         return Found(_placed(target, pod), None, (), (pod,))
     workload = _custom(snapshot, target) if target.is_custom else _known(snapshot, target)
-    controllers, pods = _below(snapshot, workload)
+    controllers, pods = below(snapshot, workload)
     placed = _placed(target, workload)
     if target.is_custom:
         placed = msgspec.structs.replace(placed, kind=workload.kind)
@@ -158,7 +144,7 @@ def _known(snapshot: Snapshot, target: Target) -> Workload:
         raise TargetMissingError(
             f"{target.text} cannot be looked up: {SECTION_OF[target.kind]} are missing ({section.reason})"
         )
-    return _as_workload(_one(section, target, True), target.kind)
+    return as_workload(_one(section, target, True), target.kind)
 
 
 def _custom(snapshot: Snapshot, target: Target) -> Workload:
@@ -178,7 +164,7 @@ def _custom(snapshot: Snapshot, target: Target) -> Workload:
 
 
 def _referred(snapshot: Snapshot, target: Target) -> Workload | None:
-    for child in _children(snapshot):
+    for child in children(snapshot):
         for reference in child.metadata.owner_references:
             here = not target.namespace or child.namespace == target.namespace
             if here and reference.name == target.name and _is_called(reference.kind, target.kind):
@@ -221,79 +207,3 @@ def _not_there(target: Target, present: list[str], elsewhere: list[R]) -> Target
     spaces = ", ".join(sorted({e.namespace for e in elsewhere}))
     hint = f"; it exists in namespace {spaces}" if elsewhere else f"; did you mean {' or '.join(near)}?" if near else ""
     return TargetMissingError(f"{target.text} is not there{where}{hint}", near)
-
-
-def _as_workload(found: Resource, kind: str) -> Workload:
-    match found:
-        case Workload():
-            return found if found.kind else msgspec.structs.replace(found, kind=kind)
-        case CronJob():
-            own = found.spec
-            spec = WorkloadSpec(suspend=own.suspend, template=own.job_template.spec.template)
-        case DaemonSet():
-            desired = found.status.desired_number_scheduled
-            spec = WorkloadSpec(replicas=desired, selector=found.spec.selector, template=found.spec.template)
-            status = WorkloadStatus(replicas=found.status.current_number_scheduled)
-            return Workload(metadata=found.metadata, kind=kind, spec=spec, status=status)
-        case _:
-            raise TypeError(f"{type(found).__name__} is no kind of SECTION_OF")
-    return Workload(metadata=found.metadata, kind=kind, spec=spec)
-
-
-# --- what an owner owns, at any depth
-
-
-def _children(snapshot: Snapshot) -> Iterator[Resource]:
-    """Everything that may have an owner."""
-    for section in _OWNERS:
-        yield from _section(snapshot, section)
-    yield from snapshot.known_pods
-
-
-def _section(snapshot: Snapshot, section: str) -> tuple[Any, ...]:
-    objects: Any = getattr(snapshot, section)
-    return () if isinstance(objects, Missing) else objects
-
-
-def _below(snapshot: Snapshot, top: Workload) -> tuple[tuple[Workload, ...], Pods]:
-    """The controllers between an owner and its pods, and the pods; of both the newest first."""
-    left = list(_owned_in(snapshot, top.namespace))
-    found: list[Resource] = []
-    owners: list[Resource] = [top]
-    while owners:
-        known = _Owners(owners)
-        owners = [child for child in left if known.own(child)]
-        left = [child for child in left if not known.own(child)]
-        found += owners
-    controllers = _newest(f for f in found if isinstance(f, Workload))
-    return tuple(controllers), tuple(_newest(f for f in found if isinstance(f, Pod)))
-
-
-def _owned_in(snapshot: Snapshot, namespace: str) -> Iterator[Resource]:
-    """What has an owner in a namespace, each controller with its kind, which API lists leave out."""
-    kinds = {section: kind for kind, section in SECTION_OF.items()}
-    for section in _OWNERS:
-        here = (o for o in _section(snapshot, section) if o.namespace == namespace and o.metadata.owner_references)
-        yield from (_as_workload(o, kinds.get(section, "")) for o in here)
-    yield from (p for p in snapshot.known_pods if p.namespace == namespace and p.metadata.owner_references)
-
-
-class _Owners:
-    """Owners of one level. A pod may own too: the leader of a group owns the StatefulSet of its workers."""
-
-    def __init__(self, owners: Iterable[Resource]) -> None:
-        named = [(o.kind if isinstance(o, Workload) else "Pod", o) for o in owners]
-        self._uids = {o.metadata.uid for _, o in named if o.metadata.uid}
-        self._names = {(kind, o.name) for kind, o in named}
-        self._without_uid = {(kind, o.name) for kind, o in named if not o.metadata.uid}
-
-    def own(self, child: Resource) -> bool:
-        """Whether a child names one of them, by uid where both have one, else by kind and name."""
-        return any(
-            r.uid in self._uids or (r.kind, r.name) in (self._without_uid if r.uid else self._names)
-            for r in child.metadata.owner_references
-        )
-
-
-def _newest(found: Iterable[R]) -> list[R]:
-    return sorted(found, key=lambda f: (str(f.metadata.creation_timestamp), f.name), reverse=True)
