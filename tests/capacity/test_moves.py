@@ -116,6 +116,8 @@ def test_pods_move_among_nodes_of_their_sort_where_they_can_and_else_it_is_said(
     found = wanted(1, 4, [gpu_node("a", 4), sliced, gpu_node("c", 5)], [*pods, gpu_pod("x", 1, node="b", owner="")])
     assert plan(found) == [("p", "a", "c")]
     assert found.found is not None and found.found.moves[0].loses == ""
+    alike = [gpu_node("a", 4), gpu_node("b", 3, labels=SLICED), gpu_node("c", 3)]
+    assert plan(wanted(1, 4, alike, pods[:1])) == [("p", "a", "c")]
     for node, loses in ((sliced, "slots that share a GPU"), (other, "a T4")):
         found = wanted(1, 4, [gpu_node("a", 4), node], [*pods[:1], gpu_pod("x", 1, node=node.name, owner="")])
         assert found.found is not None and found.found.moves[0].loses == loses

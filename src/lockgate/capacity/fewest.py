@@ -25,7 +25,8 @@ class Fewest(Table):
         self._last: dict[tuple[int, int | None], int] = {}  # the node that the last of items that are alike went to
         self._sources: list[int] = []
         self._gain = max(map(self._gain_of, puzzle.kinds[1:]), default=0)
-        self._alike = [tuple(node in kind.homes for kind in puzzle.kinds) for node in range(len(puzzle.free))]
+        open_to = (tuple(node in kind.homes for kind in puzzle.kinds) for node in range(len(puzzle.free)))
+        self._alike = list(zip(open_to, self.sorts, strict=True))
 
     def solve(self, moves: int) -> bool:
         return self._place([(0, None)] * self._copies, moves)

@@ -48,7 +48,7 @@ class Table:
         self.free = [list(sizes) for sizes in puzzle.free]
         self.here = [list(counts) for counts in puzzle.here]
         self.budgets = list(puzzle.budgets)
-        self._sorts = puzzle.sorts or (0,) * len(puzzle.free)
+        self.sorts = puzzle.sorts or (0,) * len(puzzle.free)
         self.steps: list[Step] = []
 
     def lack(self, kind: int, node: int) -> dict[int, int]:
@@ -75,7 +75,7 @@ class Table:
 
     def is_foreign(self, source: int | None, node: int) -> bool:
         """Whether a pod would leave the nodes of its sort."""
-        return source is not None and self._sorts[source] != self._sorts[node]
+        return source is not None and self.sorts[source] != self.sorts[node]
 
     def may_leave(self, node: int, kind: int) -> int:
         """How many pods of a kind may still leave a node."""
