@@ -7,6 +7,7 @@ from lockgate.diagnosis.views.operands import operands
 from lockgate.diagnosis.views.words import words
 from lockgate.model.facts import Log, Missing, NodeFiles
 from lockgate.model.objects import (
+    Condition,
     ContainerState,
     ContainerStatus,
     Event,
@@ -48,6 +49,27 @@ def test_the_last_line_of_the_present_run_speaks_for_the_logs() -> None:
     found = words(pod(), Missing("no events"), (old, now)).find(LOST)
     assert found is not None
     assert (found.evidence.verbatim, found.evidence.object) == ("GPU b", "log of x/main")
+
+
+def test_of_a_pod_that_is_ready_only_what_it_says_now_counts() -> None:
+    ready = Pod(
+        metadata=Metadata(name="x", namespace="ml"),
+        status=PodStatus(
+            conditions=(Condition(type="Ready", status="True"),),
+            container_statuses=(
+                ContainerStatus(name="main", last_state=pod("GPU a").status.container_statuses[0].state),
+            ),
+        ),
+    )
+    before = Log("ml", "x", "main", "GPU old", previous=True)
+    assert words(ready, (said("GPU b"),), (before,)).find(LOST) is None
+    assert words(ready, (), (before, Log("ml", "x", "main", "GPU now"))).find(LOST) is not None
+
+
+def test_what_the_program_itself_says_can_be_left_out() -> None:
+    logs = (Log("ml", "x", "main", "GPU a"),)
+    assert words(pod(), (), logs).find_outside_logs(LOST) is None
+    assert words(pod("GPU b"), (), logs).find_outside_logs(LOST) is not None
 
 
 def test_what_other_pods_say_is_not_heard() -> None:

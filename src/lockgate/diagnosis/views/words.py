@@ -1,6 +1,7 @@
 """What is said about a pod: the states of its containers, its events, its logs; rules look for a text among them.
 
 States come before events, events before logs, and the newest of each first: what is nearer to the moment counts more.
+Of a pod that is ready only what it says now counts: its present states, and the log of this run.
 """
 
 import re
@@ -9,7 +10,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from lockgate.diagnosis.seen import event, pod_ref
-from lockgate.diagnosis.stage import statuses
+from lockgate.diagnosis.stage import is_ready, statuses
 from lockgate.model.facts import Events, Log, Logs, Missing
 from lockgate.model.finding import Evidence
 from lockgate.model.objects import ContainerStatus, Pod
@@ -29,7 +30,13 @@ class Words:
     """All texts about one pod; nothing is copied until it is looked for."""
 
     def __init__(self, pod: Pod, events: Events, logs: tuple[Log, ...]) -> None:
-        self._pod, self._events, self._logs = pod, events, logs
+        self._pod, self._only_now = pod, is_ready(pod)
+        self._events = () if self._only_now else events
+        self._logs = tuple(log for log in logs if not (self._only_now and log.previous))
+
+    def find_outside_logs(self, *patterns: re.Pattern[str]) -> Said | None:
+        """As `find`, among states and events alone: what kubelet and runtime said, not the program itself."""
+        return next((said for pattern in patterns for said in self._by_others(pattern)), None)
 
     def find(self, *patterns: re.Pattern[str]) -> Said | None:
         """The first text that one of the patterns fits; a pattern that stands before another one wins."""
@@ -40,15 +47,18 @@ class Words:
         return next((said for pattern in patterns for said in self._log_lines(pattern)), None)
 
     def _all(self, pattern: re.Pattern[str]) -> Iterator[Said]:
+        yield from self._by_others(pattern)
+        yield from self._log_lines(pattern)
+
+    def _by_others(self, pattern: re.Pattern[str]) -> Iterator[Said]:
         yield from self._states(pattern)
         for seen in reversed(self._events):
             if match := pattern.search(seen.text):
                 yield Said(match, event(seen), _container(seen.about.field_path))
-        yield from self._log_lines(pattern)
 
     def _states(self, pattern: re.Pattern[str]) -> Iterator[Said]:
         for status in statuses(self._pod):
-            for field, reason, message in _messages(status):
+            for field, reason, message in _messages(status, self._only_now):
                 if match := pattern.search(message):
                     where = f"status.containerStatuses[{status.name}].{field}"
                     seen = Evidence(object=pod_ref(self._pod), field=where, verbatim=message, note=reason)
@@ -76,9 +86,10 @@ def words(pod: Pod, pod_events: Events | Missing, logs: Logs | Missing) -> Words
     return Words(pod, events, tuple(sorted(own, key=lambda log: log.previous)))
 
 
-def _messages(status: ContainerStatus) -> Iterable[tuple[str, str, str]]:
+def _messages(status: ContainerStatus, only_now: bool) -> Iterable[tuple[str, str, str]]:
     """Field, reason and message of each state, the present one first."""
-    for name, state in (("state", status.state), ("lastState", status.last_state)):
+    past = () if only_now else (("lastState", status.last_state),)
+    for name, state in (("state", status.state), *past):
         for part, found in (("waiting", state.waiting), ("terminated", state.terminated)):
             if found is not None and (found.message or found.reason):
                 yield f"{name}.{part}", found.reason, found.message

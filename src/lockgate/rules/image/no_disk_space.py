@@ -38,7 +38,7 @@ _STORIES = (
     mutes=("pod/image", "pod/no-gpu-asked"),
 )
 def no_disk_space(pod: Pod, words: Words) -> Failed | None:
-    found = next(((said, story) for text, story in _STORIES if (said := words.find(text))), None)
+    found = next(((said, story) for text, story in _STORIES if (said := words.find_outside_logs(text))), None)
     if found is None:
         return None
     said, story = found
