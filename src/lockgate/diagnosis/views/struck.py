@@ -26,8 +26,8 @@ from lockgate.xid.policies import nvidia_plugin_ignores
 
 STAGES: Final = (Stage.NODE, Stage.SCHEDULING, Stage.RUNNING, Stage.FAILED)
 _WHOSE: Final = "That may be why; whose GPU it was is not known."
-_LOG: Final = "on the node: dmesg | grep -iE 'NVRM|Xid'; or put it into nodes/NODE/dmesg.txt of a folder"
-_RECORD: Final = "put the node's /var/lib/kubelet/device-plugins/kubelet_internal_checkpoint into nodes/NODE/..."
+_LOG: Final = "kubectl gpu collect --probe reads it; or on the node: dmesg | grep -iE 'NVRM|Xid'"
+_RECORD: Final = "kubectl gpu collect --probe reads the kubelet's record of devices"
 _MOST: Final = 8  # XIDs of one family on one node, told one by one
 
 
@@ -172,7 +172,7 @@ def _sentence(node: str, hits: list[Hit]) -> str:
 
 
 def _now(hits: Iterable[Hit]) -> str:
-    return "" if any(hit.now for hit in hits) else " The node offers all of its GPUs now."
+    return "" if any(hit.now for hit in hits) else " The node still offers all of its GPUs."
 
 
 def _evidence(hit: Hit) -> Iterable[Evidence]:

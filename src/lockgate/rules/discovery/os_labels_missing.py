@@ -34,7 +34,7 @@ def os_labels_missing(operator_words: OperatorWords, nodes: Nodes | Missing) -> 
     if said is None:
         return None
     lacking = _lacking(() if isinstance(nodes, Missing) else nodes)
-    where = f": {listed(lacking)} lack them" if lacking else ""
+    where = f"; they are missing on {listed(lacking)}" if lacking else ""
     return Failed(
         about="nodes",
         summary=f"The operator finds no labels of kernel and system on its GPU nodes{where}.",
