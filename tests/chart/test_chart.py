@@ -165,7 +165,10 @@ def test_every_service_account_of_an_operand_is_made_by_the_chart() -> None:
 @pytest.mark.parametrize(
     ("account", "wanted"),
     [
-        ("lockgate-discovery", {("", "nodes"): {"get", "patch"}}),
+        (
+            "lockgate-discovery",
+            {("", "nodes"): {"get", "patch"}, ("lockgate.dev", "gpunodestates"): {"get", "create", "patch"}},
+        ),
         (
             "nvidia-device-plugin",
             {("", "nodes"): {"get"}, ("lockgate.dev", "gpunodestates"): {"get", "create", "patch"}},

@@ -16,6 +16,7 @@ def node(name: str, phase: str, drift: str = "", message: str = "m") -> NodeStan
 def test_nodes_that_have_said_nothing_are_no_condition() -> None:
     assert judge_runtimes([]) is None
     assert judge_runtimes([NodeStanding(metadata=Metadata(name="a"))]) is None
+    assert judge_runtimes([node("a", "")]) is None, "discovery shows files, and is no toolkit"
 
 
 @pytest.mark.parametrize(

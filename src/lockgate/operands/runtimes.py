@@ -21,7 +21,8 @@ _SHOWN: Final = 5
 
 def judge_runtimes(states: Iterable[NodeStanding]) -> Condition | None:
     """The condition, without times; None while no toolkit has published anything."""
-    known = {state.name: state.status.runtime for state in states if state.status.runtime}
+    # Without a phase it is no toolkit that says it: discovery shows the files of nodes that have none.
+    known = {state.name: runtime for state in states if (runtime := state.status.runtime) and runtime.phase}
     if not known:
         return None
     wrong = {name: runtime for name, runtime in sorted(known.items()) if _what(runtime)}
@@ -50,4 +51,4 @@ def _message(known: int, wrong: Mapping[str, RuntimeStanding]) -> str:
 
 def count_runtimes(states: Iterable[NodeStanding]) -> Mapping[tuple[str, str], int]:
     """Nodes by published phase and drift ("" where there is none)."""
-    return Counter((r.phase or "Unknown", r.drift) for state in states if (r := state.status.runtime))
+    return Counter((r.phase, r.drift) for state in states if (r := state.status.runtime) and r.phase)

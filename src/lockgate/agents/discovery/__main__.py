@@ -12,6 +12,7 @@ from pathlib import Path
 
 from lockgate.agents.discovery.agent import Discovery
 from lockgate.agents.discovery.scan import scan
+from lockgate.agents.node_state import Publisher
 from lockgate.kube.api import Api
 from lockgate.kube.errors import ConfigError
 
@@ -52,8 +53,9 @@ async def _run(node: str, host: Path) -> None:
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    async with Api.connect() as api:
-        await Discovery(api, node, host).run(stop)
+    async with Api.connect() as api, Publisher(node=node, agent="discovery") as state:
+        agent = Discovery(api, node, host, publish=lambda seen: state.publish(runtime=seen[0], cdi=seen[1]))
+        await agent.run(stop)
 
 
 if __name__ == "__main__":

@@ -2,15 +2,17 @@
 
 Labels are applied with the field manager `lockgate-discovery`, so those of others are not touched. On a restart, an
 unreadable file or an API error they stay. Where a real node-feature-discovery labels the node, this agent steps aside.
+On a GPU node without our toolkit it also publishes what the runtime's files and CDI specifications say.
 """
 
 import asyncio
 import contextlib
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, Protocol
 
+from lockgate.agents.discovery.gate_two import State, gate_two
 from lockgate.agents.discovery.scan import Labels, scan
 from lockgate.kube.errors import ApiError, Unreachable
 from lockgate.kube.resources import NODES
@@ -34,16 +36,31 @@ class NodeApi(Protocol):
     async def apply(self, body: dict[str, Any], field_manager: str) -> Any: ...
 
 
-class Discovery:
-    """Labels one node; `run` until `stop`."""
+def unpublished(_: State) -> None:
+    """Nowhere: the state is not published."""
 
-    def __init__(self, api: NodeApi, node: str, host: Path, *, every: float = SCAN) -> None:
+
+class Discovery:
+    """Labels one node; `run` until `stop`. `publish` gets the node's gate 2 where no toolkit says more of it."""
+
+    def __init__(
+        self,
+        api: NodeApi,
+        node: str,
+        host: Path,
+        *,
+        every: float = SCAN,
+        publish: Callable[[State], None] = unpublished,
+    ) -> None:
         self._api = api
         self._node = node
         self._host = host
         self._every = every
         self._applied: Labels | None = None
         self._said = ""
+        self._publish = publish
+        self._published: State | None = None
+        self._seen: Mapping[str, Any] = {}  # the Node as it was read last
 
     async def run(self, stop: asyncio.Event) -> None:
         """Look, label, sleep. Failures are logged once a kind and tried again."""
@@ -53,6 +70,7 @@ class Discovery:
                 self._applied = None
             try:
                 await self.look()
+                self._tell_gate_two()
                 failures, looks, pause = 0, looks + 1, self._every
             except (ApiError, Unreachable) as error:
                 self._say(f"{error}; the node keeps the labels that it has")
@@ -67,7 +85,7 @@ class Discovery:
         known = {name: value for labels in found.values() for name, value in (labels or {}).items()}
         if known == self._applied:
             return
-        manifest = await self._api.get_manifest(NODES, self._node)
+        manifest = self._seen = await self._api.get_manifest(NODES, self._node)
         if _annotations(manifest).get(NFD_ANNOTATION):
             self._say("node-feature-discovery labels this node: stepping aside")
             return
@@ -78,6 +96,13 @@ class Discovery:
             _log.info("node %s: %s", self._node, shown)
         self._applied = known
         self._say("")
+
+    def _tell_gate_two(self) -> None:
+        """Publish what differs from the last time; the first time also that there is nothing to say any more."""
+        state = gate_two(self._host, self._seen)
+        if state is not None and state != self._published:
+            self._published = state
+            self._publish(state)
 
     def _say(self, text: str) -> None:
         if text != self._said and text:
