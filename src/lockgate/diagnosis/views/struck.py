@@ -26,8 +26,8 @@ from lockgate.xid.policies import nvidia_plugin_ignores
 
 STAGES: Final = (Stage.NODE, Stage.SCHEDULING, Stage.RUNNING, Stage.FAILED)
 _WHOSE: Final = "That may be why; whose GPU it was is not known."
-_LOG: Final = "kubectl gpu collect --probe reads it; or on the node: dmesg | grep -iE 'NVRM|Xid'"
-_RECORD: Final = "kubectl gpu collect --probe reads the kubelet's record of devices"
+_PROBE: Final = "kubectl gpu collect -o bundle.tgz --probe"
+_LOG: Final = "on the node: dmesg | grep -iE 'NVRM|Xid'"
 _MOST: Final = 8  # XIDs of one family on one node, told one by one
 
 
@@ -69,7 +69,8 @@ class Struck:
         """That nothing would tell of an XID of the node on which a pod ended; None where something would."""
         if not self._blind:
             return None
-        return Skipped(f"the kernel's log of {self._blind} is not known: an XID may be behind it", _LOG, decides=False)
+        how = f"{_PROBE} {self._blind}; or {_LOG}"
+        return Skipped(f"the kernel's log of {self._blind} is not known: an XID may be behind it", how, decides=False)
 
     def of(self, family: Family) -> tuple[Hit, ...]:
         """Those of one family."""
@@ -85,7 +86,7 @@ class Struck:
         hits = self.of(family)
         sure = tuple(hit for hit in hits if hit.sure)
         if not sure:
-            return Skipped(f"{_summary(hits[:1])} {_WHOSE}", _RECORD) if hits else None
+            return Skipped(f"{_summary(hits[:1])} {_WHOSE}", f"{_PROBE} {hits[0].node}") if hits else None
         return Failed(
             about=f"node/{sure[0].node}",
             codes=self._codes(code, sure[0]),
