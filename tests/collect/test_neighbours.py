@@ -136,6 +136,12 @@ def test_only_what_some_pods_need_is_read(pod: Pod, found: dict[str, Any], secti
     assert set(answer) == sections
 
 
+def test_the_group_of_an_owner_without_pods_is_read() -> None:
+    found = {"nodes": (GPU_NODE,), "custom_owners": (Workload(kind="Job"),)}
+    answer, _ = ask(Serving("scheduling.volcano.sh/v1beta1"), lambda read: beside(read, "ml", (), found))
+    assert set(answer) == {"pod_groups"}
+
+
 def test_what_refuses_the_pods_of_a_device_plugin_is_read_with_the_pod_that_waits_for_it() -> None:
     lacking = {"metadata": {"name": "nvidia-device-plugin-daemonset", "namespace": "gpu-operator"}}
     daemon_set = msgspec.convert(lacking | {"status": {"desiredNumberScheduled": 2}}, DaemonSet)

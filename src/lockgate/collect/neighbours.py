@@ -82,7 +82,8 @@ def _needed(pods: Sequence[Pod], found: Mapping[str, Any]) -> Iterable[tuple[str
     claims = any(p.spec.resource_claims for p in pods) or (waiting and not any(map(_offers_gpus, nodes)))
     yield from ((section, claims) for section in _CLAIMS)
     yield "queued_workloads", any(map(_is_queued, pods)) or any(map(_is_queued, _targets(found)))
-    yield "pod_groups", any(map(_is_grouped, pods))
+    unmade = not pods and bool(_there(found, "custom_owners"))  # Volcano makes the pods of an admitted group only
+    yield "pod_groups", unmade or any(map(_is_grouped, pods))
     yield "node_claims", waiting and any(_KARPENTER in n.metadata.labels for n in nodes)
     yield "limit_ranges", any(_BOUND in e.text for e in _there(found, "events"))
     yield "priority_classes", any("PriorityClass" in e.text for e in _there(found, "events"))
