@@ -67,7 +67,6 @@ class PodTemplate:
 
     document: "Document"
     spec: Item
-    metadata: Item | None
     number: int
 
     @cached_property
@@ -133,8 +132,8 @@ class Document:
     def templates(self) -> Iterator[PodTemplate]:
         """Every pod template, found by its shape: custom kinds have them in places of their own."""
         found = () if self.kind == _SCHEMAS else _pod_specs(self.item)
-        for number, (owner, spec) in enumerate(found):
-            yield PodTemplate(self, spec, owner.get("metadata"), number)
+        for number, spec in enumerate(found):
+            yield PodTemplate(self, spec, number)
 
     def mark(self, item: Item, note: str = "", needle: str = "") -> Mark:
         """The line of a value."""
@@ -226,11 +225,10 @@ def _objects(item: Item) -> Iterator[Item]:
         yield item
 
 
-def _pod_specs(item: Item) -> Iterator[tuple[Item, Item]]:
-    """Each pod's spec with what it belongs to."""
-    spec = item.get("spec")
-    if spec is not None and _is_pod_spec(spec):
-        yield item, spec
+def _pod_specs(item: Item) -> Iterator[Item]:
+    """Each pod's spec, wherever it stands: under `template.spec`, or under `predictor` of an InferenceService."""
+    if _is_pod_spec(item):
+        yield item
         return
     for child in (*(item.mapping or {}).values(), *item.each()):
         yield from _pod_specs(child)
