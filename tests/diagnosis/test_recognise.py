@@ -27,6 +27,8 @@ TEXTS = {
     'exec: "nvidia-smi": executable file not found in $PATH': "gpu-use/not-injected",
     "CUDA driver version is insufficient for CUDA runtime version": "gpu-use/not-injected",
     "Failed to initialize NVML: Unknown Error": "gpu-use/access-lost",
+    "failed to initialize NVML: Unknown Error": "gpu-use/access-lost",
+    "XidCriticalError: Xid=94 on Device=GPU-1a; marking device as unhealthy.": "xid/contained-memory-error",
     "Failed to initialize NVML: Driver/library version mismatch": "gpu-use/driver-library-differs",
     "Failed to initialize NVML: Insufficient Permissions": "gpu-use/selinux-denies",
     "RuntimeError: CUDA error: system not yet initialized": "gpu-use/fabric-not-ready",
@@ -60,6 +62,7 @@ def test_words_that_everything_says_name_nothing(text: str) -> None:
 
 
 def test_an_xid_is_explained_by_its_number() -> None:
+    assert find("NvidiaXID94Error") == find("Xid 94")
     page, *rules = find("Xid 94")
     assert (page.kind, page.title) == ("xid", "XID 94 CONTAINED_ERROR")
     assert "NVIDIA's action: RESTART_APP" in page.text

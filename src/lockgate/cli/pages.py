@@ -13,7 +13,7 @@ from lockgate.xid.codes import code_of
 from lockgate.xid.policies import by_default
 
 _WORD = re.compile(r"[a-z0-9][a-z0-9.]+")
-_XID = re.compile(r"xid[\s:#=-]*(?P<code>\d{1,3})", re.IGNORECASE)
+_XID = re.compile(r"(?:nvidia)?xid[\s:#=-]*(?P<code>\d{1,3})(?:error)?", re.IGNORECASE)  # NvidiaXID79Error is EKS'
 _HEADS = ("Asked as:", "Shown by:", "Numbers:")  # lines of a topic that are no prose
 _NEAR = 0.4  # how near a question has to come
 _COMMON = frozenset(

@@ -20,7 +20,7 @@ from lockgate.diagnosis.views.words import Words
 from lockgate.model.finding import Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 
-_TEXT = re.compile(r"Failed to initialize NVML: Unknown Error|nvml: Unknown Error|NVMLError_Unknown: Unknown Error")
+_TEXT = re.compile(r"[Ff]ailed to initialize NVML: Unknown Error|nvml: Unknown Error|NVMLError_Unknown: Unknown Error")
 _RELOAD = re.compile(r"systemd\[1\]: Reload(?:ing|ed)\b")
 
 

@@ -19,7 +19,7 @@ from lockgate.diagnosis.views.words import Words
 from lockgate.model.finding import Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 
-_TEXT = re.compile(r"Failed to initialize NVML: Insufficient Permissions|NVMLError_NoPermission")
+_TEXT = re.compile(r"[Ff]ailed to initialize NVML: Insufficient Permissions|NVMLError_NoPermission")
 _DENIED = re.compile(r"avc:\s+denied.*nvidia")
 
 
