@@ -131,6 +131,23 @@ def _piped(text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, input=text, capture_output=True, text=True, timeout=60, env={**os.environ})
 
 
+def test_json_stays_json(tmp_path: Path) -> None:
+    container = {"name": "a", "image": "x:1", "resources": {"requests": {"nvidia.com/gpu": 1}}}
+    manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {"containers": [container]}}
+    for indent in (None, 2):
+        (tmp_path / "pod.json").write_text(json.dumps(manifest, indent=indent))
+        assert lint("pod.json", "--fix", cwd=tmp_path).returncode == 0
+        fixed = json.loads((tmp_path / "pod.json").read_text())
+        amounts = {"requests": {"nvidia.com/gpu": 1}, "limits": {"nvidia.com/gpu": 1}}
+        assert fixed["spec"]["containers"][0]["resources"] == amounts
+
+
+def test_lines_end_as_they_did(app: Path) -> None:
+    (app / "app.yaml").write_bytes(POD.replace("\n", "\r\n").encode())
+    assert lint("app.yaml", "--fix", cwd=app).returncode == 0
+    assert (app / "app.yaml").read_bytes() == HEALED.replace("\n", "\r\n").encode()
+
+
 def test_a_charts_templates_are_not_judged_and_it_is_said_how_to(tmp_path: Path) -> None:
     (tmp_path / "chart/templates").mkdir(parents=True)
     (tmp_path / "chart/Chart.yaml").write_text("apiVersion: v2\nname: x\n")

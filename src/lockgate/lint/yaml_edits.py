@@ -37,7 +37,7 @@ def with_pair(text: str, mapping: Item, name: str, value: str) -> str | None:
     if mapping.mapping is None:
         return None
     if mapping.flow:
-        quoted = json.dumps(name) if text[mapping.span.start + 1 : mapping.span.end].lstrip().startswith('"') else name
+        quoted = _as_its_keys(text, mapping, name)
         at = mapping.span.end - 1
         inside = text[mapping.span.start + 1 : at].rstrip()
         gap = text[mapping.span.start + 1 + len(inside) : at]
@@ -52,7 +52,7 @@ def with_pair(text: str, mapping: Item, name: str, value: str) -> str | None:
 def with_child(text: str, mapping: Item, name: str, key: str, value: str) -> str | None:
     """The text with a new mapping `name: {key: value}` at the end of another one, written as that is."""
     if mapping.flow:
-        return with_pair(text, mapping, name, f"{{{key}: {value}}}")
+        return with_pair(text, mapping, name, f"{{{_as_its_keys(text, mapping, key)}: {value}}}")
     first = next(iter((mapping.mapping or {}).values()), None)
     if first is None or first.key is None:
         return None
@@ -64,6 +64,12 @@ def with_child(text: str, mapping: Item, name: str, key: str, value: str) -> str
 def newline_of(text: str) -> str:
     """How the text ends its lines."""
     return "\r\n" if "\r\n" in text else "\n"
+
+
+def _as_its_keys(text: str, mapping: Item, name: str) -> str:
+    """A name quoted where the keys of a mapping in brackets are: JSON stays JSON."""
+    first = text[mapping.span.start + 1 : mapping.span.end].lstrip()
+    return json.dumps(name) if first.startswith('"') else name
 
 
 def _line_behind(text: str, item: Item, line: str) -> str:
