@@ -107,6 +107,15 @@ def test_a_namespace_waives_what_is_in_it() -> None:
     assert ids(answer) == (["scheduling/all-held"], [])
 
 
+@pytest.mark.parametrize("where", ["ml/late", "pod/ml/late", "ml/*"])
+def test_a_pod_that_is_asked_about_is_a_place_of_whatever_strikes_it(where: str) -> None:
+    held = {"like": "running", "spec": {"nodeName": "gpu-a"}}
+    full: dict[str, Any] = {"pods": {"ml/a": held, "ml/b": held, "ml/late": {}}}
+    answer = why("pod/late", f"scheduling/* at {where} -- it may wait", nodes={"gpu-a": {}}, **full)
+    assert (ids(answer)[0], bool(ids(answer)[1])) == ([], True)
+    assert ids(why("", f"scheduling/* at {where} -- it may wait", nodes={"gpu-a": READY}, **full))[0] == []
+
+
 def test_an_annotation_that_cannot_be_read_is_said() -> None:
     answer = why("node/gpu-a", nodes={"gpu-a": annotated("devices/unhealthy", **SICK)})
     assert ids(answer) == (["devices/unhealthy"], [])

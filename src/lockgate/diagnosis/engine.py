@@ -42,11 +42,12 @@ def diagnose(snapshot: Snapshot, target: Target, rules: Iterable[Rule], waivers:
     below = [s for each in beneath(snapshot, found, own) for s in asked.about(each).said]
     every = in_order([*own, *explaining(own, below, rules)], rules)
     waivers = waivers.with_annotations(snapshot)
-    findings, waived = waivers.apart(every)
+    asked_about = TargetRef(found.target.kind, found.target.name, found.target.namespace)
+    findings, waived = waivers.apart(every, asked_about)
     not_checked = (*_distinct(n for a in answers for n in a.not_checked), *_unseen(found.unseen))
     verdict, headline = conclude(found, findings, not_checked)
     return Diagnosis(
-        target=TargetRef(found.target.kind, found.target.name, found.target.namespace),
+        target=asked_about,
         verdict=verdict,
         headline=said(headline, waived),
         findings=findings,
@@ -54,7 +55,7 @@ def diagnose(snapshot: Snapshot, target: Target, rules: Iterable[Rule], waivers:
         ruled_out=() if target.kind == CLUSTER else _still_out(answers, every),
         not_checked=not_checked,
         waived=waived,
-        void_waivers=waivers.expired(every),
+        void_waivers=waivers.expired(every, asked_about),
         next=next((f.remedy for f in findings if f.remedy), ()),
     )
 

@@ -14,7 +14,7 @@ import msgspec
 
 from lockgate.model import names
 from lockgate.model.facts import Missing, Snapshot
-from lockgate.model.finding import Finding, VoidWaiver, Waived
+from lockgate.model.finding import Finding, TargetRef, VoidWaiver, Waived
 from lockgate.model.waiver import Waiver, WaiverError, parse_waiver
 
 # Sections whose objects may carry the annotation, by how findings name their kind.
@@ -56,15 +56,19 @@ class Waivers(msgspec.Struct, frozen=True):
             (*self.void, *(w for w in found if isinstance(w, VoidWaiver))),
         )
 
-    def apart(self, findings: Sequence[Finding]) -> tuple[tuple[Finding, ...], tuple[Waived, ...]]:
-        """The findings that count, and the waived ones: what follows from a waived cause is waived with it."""
+    def apart(self, findings: Sequence[Finding], target: TargetRef) -> tuple[tuple[Finding, ...], tuple[Waived, ...]]:
+        """The findings that count, and the waived ones: what follows from a waived cause is waived with it.
+
+        What is asked about is struck by whatever is found, so a waiver at the target counts as well.
+        """
         holding = self.holding
         if not holding:
             return tuple(findings), ()
         above: dict[str, Waiver | None] = {}  # the latest of each id: what follows from it stands right behind it
         kept, waived = [], []
         for finding in findings:
-            waiver = _waiver(finding, holding) or above.get(finding.follows)
+            here = next((w for w in holding if w.covers(finding.id, _spelt(target))), None)
+            waiver = here or _waiver(finding, holding) or above.get(finding.follows)
             above[finding.id] = waiver
             if waiver is None:
                 kept.append(finding)
@@ -72,9 +76,9 @@ class Waivers(msgspec.Struct, frozen=True):
                 waived.append(Waived(finding, waiver.reason, waiver.until, waiver.source))
         return tuple(kept), tuple(waived)
 
-    def expired(self, findings: Iterable[Finding]) -> tuple[VoidWaiver, ...]:
+    def expired(self, findings: Iterable[Finding], target: TargetRef) -> tuple[VoidWaiver, ...]:
         """Those that would have counted for one of these findings, and whose day is over; and the unreadable ones."""
-        places = [(f.id, place) for f in findings for place in _places(f)]
+        places = [(f.id, place) for f in findings for place in (*_places(f), _spelt(target))]
         holding = self.holding
         over = [w for w in self.known if w not in holding and any(w.covers(i, p) for i, p in places)]
         return (*(VoidWaiver(_said(w), f"expired on {w.until}", w.source) for w in over), *self.void)
@@ -102,7 +106,15 @@ def _places(finding: Finding) -> list[tuple[str, ...]]:
     struck = [f"{space}/{a}" if space and "/" not in a else a for a in finding.affects]
     # Of several objects that are at fault themselves each has to be named.
     cause = () if rest in struck or name in finding.affects else (finding.about, rest)
-    return [(a, f"{kind}/{a}", *cause) for a in struck] or [(finding.about, rest)]
+    return [(a, f"{kind}/{a}", f"{'pod' if '/' in a else 'node'}/{a}", *cause) for a in struck] or [
+        (finding.about, rest)
+    ]
+
+
+def _spelt(target: TargetRef) -> tuple[str, ...]:
+    """What is asked about, as it may be spelt; nothing where that is the whole cluster."""
+    name = f"{target.namespace}/{target.name}" if target.namespace else target.name
+    return (f"{target.kind.lower()}/{name}", name) if target.name else ()
 
 
 def _annotated(snapshot: Snapshot) -> Iterator[Waiver | VoidWaiver]:

@@ -11,6 +11,7 @@ from lockgate.cli.render.survey import parts_text
 from lockgate.cli.surveying import Survey
 from lockgate.model import names
 
+_FENCED = re.compile(r"```\w*\n(?P<code>.*?)```", re.DOTALL)  # Markdown's blocks; a terminal shows them indented
 _KINDS = {"topic": "topic", "finding": "finding of why", "lint": "finding of lint", "xid": "what the driver reports"}
 
 
@@ -54,7 +55,7 @@ def _here(page: Page, seen: Survey) -> str:
 
 def _filled(part: str) -> str:
     """A paragraph of prose at 100 columns; a fix and a reason begin lines of their own, tables and code stay."""
-    if part.startswith(("|", "```", "    ", "- ")) or part[:1].isdigit():
+    if part.startswith(("|", "    ", "- ")) or part[:1].isdigit():
         return part
     sentences = re.split(r"\n(?=(?:Why it matters|How to tell|What to do|Fix):)", part)
     return "\n".join(textwrap.fill(" ".join(s.split()), 100, break_on_hyphens=False) for s in sentences)
@@ -62,6 +63,7 @@ def _filled(part: str) -> str:
 
 def _page(page: Page) -> str:
     facts = [page.id, _KINDS[page.kind], page.severity, ", ".join(page.codes)]
-    body = "\n\n".join(_filled(part) for part in page.text.split("\n\n"))
+    text = _FENCED.sub(lambda block: textwrap.indent(block["code"].rstrip("\n"), "    "), page.text)
+    body = "\n\n".join(_filled(part) for part in text.split("\n\n"))
     title = textwrap.fill(page.title, 100, break_on_hyphens=False)
     return f"{title}\n  {'  '.join(fact for fact in facts if fact)}\n\n{body}\n"
