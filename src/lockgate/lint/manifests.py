@@ -55,11 +55,6 @@ class Container:
         """The entry of an environment variable."""
         return next((entry for entry in self.item.items("env") if entry.text("name") == name), None)
 
-    @property
-    def words(self) -> str:
-        """Command and arguments as one text."""
-        return " ".join(word.text() for part in ("command", "args") for word in self.item.items(part))
-
 
 @dataclass(frozen=True, eq=False)
 class PodTemplate:
@@ -106,7 +101,8 @@ class PodTemplate:
     def key(self, *parts: str) -> str:
         """What tells a problem of this pod from others, while lines move."""
         which = [str(self.number)] if self.number else []
-        return "/".join([self.document.kind, self.document.name, *which, *parts])
+        namespace = self.document.item.text("metadata", "namespace")
+        return "/".join([self.document.kind, namespace, self.document.name, *which, *parts])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,7 +111,6 @@ class Document:
 
     file: str
     item: Item
-    number: int
 
     @property
     def kind(self) -> str:
@@ -153,8 +148,8 @@ class Manifests:
         troubles: dict[str, str] = {}
         for path in sorted(self.subject.files):
             try:
-                for number, item in enumerate(documents(self.subject.text(path))):
-                    found += [Document(path, one, number) for one in _objects(item)]
+                for item in documents(self.subject.text(path)):
+                    found += [Document(path, one) for one in _objects(item)]
             except YamlError as error:
                 troubles[path] = str(error)
         return tuple(found), troubles
