@@ -31,6 +31,7 @@ DIFFERENCES = {
     f"{TOOLKIT}/init/driver-validation/env/NODE_NAME": NODE_STATE,
     f"{TOOLKIT}/containers/nvidia-container-toolkit-ctr/env/NODE_NAME": NODE_STATE,
     f"{TOOLKIT}/containers/nvidia-container-toolkit-ctr/env/POD_NAME": NODE_STATE,
+    f"{TOOLKIT}/containers/nvidia-container-toolkit-ctr/env/TOOLKIT_DONE_FILE": "its pod is ready when it is done",
     f"{TOOLKIT}/update/type": PACED,
     f"{TOOLKIT}/update/rollingUpdate": PACED,
     f"{TOOLKIT}/containers/nvidia-container-toolkit-ctr/env/RUNTIME_CONFIG_HOST_PATH": HOST_PATHS,
@@ -48,6 +49,7 @@ DIFFERENCES = {
         for path in ("/driver-root", "/host", "/run/nvidia/driver")
     },
     f"{PLUGIN}/containers/nvidia-device-plugin/env/NODE_NAME": NODE_STATE,
+    f"{PLUGIN}/containers/nvidia-device-plugin/env/SYS_ROOT": "the node's sysfs is asked for NUMA nodes",
     **{
         f"{GFD}/containers/gpu-feature-discovery/mounts/{path}": NO_INJECTION
         for path in ("/driver-root", "/host", "/run/nvidia")

@@ -100,8 +100,10 @@ def serves(path: Path) -> bool:
         return True
 
 
+CRIO_SOCKET: Final = "/run/crio/crio.sock"
+DOCKER_SOCKET: Final = "/run/docker.sock"
 # Who serves one of these is the kubelet's runtime; a node of Docker has a containerd too, but no kubelet on it.
-_OTHER_RUNTIMES: Final = {"crio": "/run/crio/crio.sock", "docker": "/run/cri-dockerd.sock"}
+_OTHER_RUNTIMES: Final = {"crio": CRIO_SOCKET, "docker": "/run/cri-dockerd.sock"}
 
 
 def find_runtime(host: Path, *, serves: Callable[[Path], bool] = serves) -> str:

@@ -20,8 +20,7 @@ def waits(
 ) -> bool:
     """Whether an operand is not created yet. `age` is that of the policy; `own` and `toolkit` as observed.
 
-    Available, not ready: the toolkit's pod is ready when it starts, and has configured the runtime seconds later
-    (`minReadySeconds` in its manifest).
+    The toolkit's pod is ready, and so available, once it has configured its node (`startupProbe` in its manifest).
     """
     if not operand.needs_handler or own is not None or not spec.toolkit.on or age > PATIENCE:
         return False

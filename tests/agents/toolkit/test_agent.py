@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from deploy.cache import cache_folder
 from lockgate.agents.toolkit.agent import Agent
@@ -133,6 +134,21 @@ def test_a_gpu_that_appears_is_in_the_specifications_after_the_next_look(
     assert len(writer.renew().changed) == 2
     assert "nvidia.com/gpu=1" in device_names(runtime)
     writer.close()
+
+
+def test_a_file_says_that_the_first_change_has_ended_well_or_not(runtime: Runtime, machine: SimulatedMachine) -> None:
+    done = runtime.root / "done"
+
+    async def first_look(**changes: object) -> str:
+        agent = Agent(replace(settings(runtime, machine), done_file=done, **changes), Seen())
+        await agent.look()
+        return agent.outcome.phase
+
+    assert asyncio.run(first_look(socket=runtime.root / "nobody")) == "Unreachable"
+    assert not done.exists()
+    runtime.config.write_text("broken = [")
+    assert asyncio.run(first_look()) == "Refused"
+    assert done.exists()
 
 
 def test_mig_devices_and_files_of_the_driver_are_in_the_specifications_after_the_next_look(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lockgate.agents.options import SettingsError
-from lockgate.agents.validator.__main__ import validate
+from lockgate.agents.validator.__main__ import pause, validate
 from lockgate.agents.validator.plugin import judge
 from lockgate.agents.validator.result import NotReadyError, Passed, Results
 from lockgate.agents.validator.settings import Settings, read_settings
@@ -103,3 +103,10 @@ def test_every_door_is_closed_when_asked_to(tmp_path: Path) -> None:
     (tmp_path / "cuda-ready").touch()
     run(Check(2), tmp_path, clean_all=True)
     assert not (tmp_path / "cuda-ready").exists()
+
+
+def test_a_plugin_is_looked_for_each_second_at_first_and_the_rest_every_five() -> None:
+    plugin, driver = Settings(component="plugin"), Settings(component="driver")
+    assert (pause(plugin, 0.0), pause(plugin, 29.0), pause(plugin, 31.0)) == (1.0, 1.0, 5.0)
+    assert pause(driver, 0.0) == 5.0
+    assert pause(Settings(component="plugin", pause=0.25), 0.0) == 0.25

@@ -1,7 +1,11 @@
 import asyncio
+import shutil
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from grpc import aio
 
 from lockgate.agents.validator.result import NotReadyError, Passed
 from lockgate.agents.validator.settings import Settings
@@ -9,6 +13,8 @@ from lockgate.agents.validator.toolkit import check_toolkit
 from lockgate.cdi.build import Gpu, Place, gpu_spec, management_spec
 from lockgate.cdi.driver_files import DriverFiles, Library
 from lockgate.cdi.render import render_yaml
+from lockgate.model.names import HANDLERS
+from tests.agents.toolkit.fake_containerd import Handlers, text_field
 
 DRIVER = DriverFiles(
     version="580.1",
@@ -40,6 +46,43 @@ def check(host: Path) -> Passed:
 def test_all_that_the_specifications_bring_is_there(host: Path) -> None:
     assert "nvidia.com/gpu=all, management.nvidia.com/gpu=all resolve" in check(host).message
     assert "socket cannot be reached" in check(host).message, "what was not checked is said"
+
+
+@pytest.fixture
+def named() -> Iterator[Path]:
+    """A folder whose path is short enough for sockets."""
+    with tempfile.TemporaryDirectory(prefix="vt-") as folder:
+        yield Path(folder)
+
+
+def answering(path: Path, names: tuple[str, ...]) -> str:
+    """What the step says beside a CRI-O that tells these handlers."""
+
+    async def serve_and_check() -> str:
+        handlers = Handlers("1.33.0", "")
+        handlers.answers["/runtime.v1.RuntimeService/Status"] = b"".join(
+            text_field(3, text_field(1, name.encode())) for name in names
+        )
+        server = aio.server()
+        server.add_generic_rpc_handlers((handlers,))
+        socket = path / "run/crio/crio.sock"
+        socket.parent.mkdir(parents=True, exist_ok=True)
+        server.add_insecure_port(f"unix:{socket}")
+        await server.start()
+        try:
+            return (await check_toolkit(Settings(component="toolkit", host=path))).message
+        finally:
+            await server.stop(None)
+
+    return asyncio.run(serve_and_check())
+
+
+def test_a_node_of_crio_is_asked_by_its_own_socket(host: Path, named: Path) -> None:
+    shutil.copytree(host, named, dirs_exist_ok=True)
+    assert "has loaded handlers and CDI" in answering(named, ("", "crun", *HANDLERS))
+    assert "does not tell which handlers" in answering(named, ())
+    with pytest.raises(NotReadyError, match='CRI-O has not loaded runtime handler "nvidia", only crun, runc'):
+        answering(named, ("crun", "runc"))
 
 
 def test_a_missing_specification(host: Path) -> None:

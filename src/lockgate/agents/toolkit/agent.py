@@ -113,6 +113,8 @@ class Agent:
         if not self.settings.no_runtime_config and self.outcome.phase != CONFIGURED:
             self.outcome = await self._configure()
         await self._report(problem)
+        if self.settings.done_file and (self.settings.no_runtime_config or self.outcome.phase != UNREACHABLE):
+            self.settings.done_file.touch()
 
     async def clean(self) -> None:
         """Take everything of ours off the node."""

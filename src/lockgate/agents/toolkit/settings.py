@@ -2,7 +2,8 @@
 
 Known and without effect here, since no program is installed and nothing wraps runc: the install sources, everything of
 `nvidia-container-runtime` and `nvidia-container-cli`, hooks (CRIO_CONFIG_MODE=hook), device node creation, NRI.
-`RUNTIME_CONFIG_SOURCE` too: the files are read, and what counts is what the running runtime has loaded.
+`RUNTIME_CONFIG_SOURCE` too: the files are read, and what counts is what the running runtime has loaded. Ours:
+TOOLKIT_DONE_FILE, a file that is there once the first change of the node has ended, well or not.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +16,7 @@ from lockgate.agents.options import Option, SettingsError, one_of, parse_bool, r
 from lockgate.apply.service import MODES
 from lockgate.cdi.build import NAMINGS, USUAL_NAMINGS
 from lockgate.containerd import HANDLERS, Wanted
+from lockgate.host.distributions import CRIO_SOCKET, DOCKER_SOCKET, STOCK
 
 
 class Kind(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,19 +32,19 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
 
 KINDS: Final = {
     "containerd": Kind(
-        config="/etc/containerd/config.toml",
-        drop_in="/etc/containerd/conf.d/99-nvidia.toml",
-        socket="/run/containerd/containerd.sock",
+        config=STOCK.config,
+        drop_in=f"{STOCK.drop_ins[0]}/99-nvidia.toml",
+        socket=STOCK.socket,
         restart_mode="signal",
         unit="containerd.service",
     ),
     "docker": Kind(
-        config="/etc/docker/daemon.json", socket="/run/docker.sock", restart_mode="signal", unit="docker.service"
+        config="/etc/docker/daemon.json", socket=DOCKER_SOCKET, restart_mode="signal", unit="docker.service"
     ),
     "crio": Kind(
         config="/etc/crio/crio.conf",
         drop_in="/etc/crio/crio.conf.d/99-nvidia.toml",
-        socket="/run/crio/crio.sock",
+        socket=CRIO_SOCKET,
         restart_mode="systemd",
         modes=("systemd", "none"),
         unit="crio.service",
@@ -76,6 +78,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     no_daemon: bool = False
     install_dir: Path = Path("/usr/local/nvidia")
     pid_file: Path = Path("/run/nvidia/toolkit/toolkit.pid")
+    done_file: Path | None = None
     node: str = ""
     pod: str = ""
     distribution: str = "containerd"
@@ -158,6 +161,7 @@ OPTIONS: Final = (
     _option("no_daemon", "no-daemon", "NO_DAEMON", parse_bool),
     _option("install_dir", "toolkit-install-dir root", "TOOLKIT_INSTALL_DIR ROOT", Path),
     _option("pid_file", "pid-file", "TOOLKIT_PID_FILE PID_FILE", _pid_file),
+    _option("done_file", "", "TOOLKIT_DONE_FILE", Path),
     _option("node", "", "NODE_NAME"),
     _option("pod", "", "POD_NAME"),
 )

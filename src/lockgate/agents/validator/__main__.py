@@ -6,6 +6,7 @@ import logging
 import os
 import signal
 import sys
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Final
@@ -21,6 +22,8 @@ from lockgate.agents.validator.toolkit import check_toolkit
 from lockgate.model.node_state import DriverState
 
 _log = logging.getLogger("lockgate.validator")
+_USUAL: Final = 5.0  # seconds between two tries, as with NVIDIA's
+_EAGER: Final = 30.0  # seconds for which the plugin is looked for each second
 Check = Callable[[Settings], Awaitable[Passed]]
 CHECKS: Final[Mapping[str, Check]] = {
     "driver": check_driver,
@@ -55,12 +58,14 @@ async def validate(settings: Settings, check: Check, publish: Callable[[], None]
     """Close the door, then try until the step passes or its attempts are used up; whether it passed."""
     results, step, said = Results(settings.output), settings.component, ""
     results.clear_all() if settings.clean_all else results.clear(step)
-    attempts = settings.plugin_attempts if step == "plugin" else 1
+    attempts: float = settings.plugin_attempts if step == "plugin" else 1
+    started = time.monotonic()
     while not stop.is_set():
         try:
             passed = await check(settings)
         except NotReadyError as error:
-            attempts -= 1
+            wait = pause(settings, time.monotonic() - started)
+            attempts -= wait / (settings.pause or _USUAL)  # a short one counts for less
             results.fail(step, str(error), _failed_driver(settings, str(error)))
             if str(error) != said:
                 _log.warning("%s: not ready: %s", step, error)
@@ -69,13 +74,20 @@ async def validate(settings: Settings, check: Check, publish: Callable[[], None]
             if attempts <= 0 and not settings.wait:
                 return False
             with suppress(TimeoutError):
-                await asyncio.wait_for(stop.wait(), settings.pause)
+                await asyncio.wait_for(stop.wait(), wait)
             continue
         results.succeed(step, passed)
         _log.info("%s: ready: %s", step, passed.message)
         publish()
         return True
     return False
+
+
+def pause(settings: Settings, waited: float) -> float:
+    """Seconds until the next try. A plugin registers within seconds, and each node that is not ready yet costs time."""
+    if settings.pause is not None:
+        return settings.pause
+    return 1.0 if settings.component == "plugin" and waited < _EAGER else _USUAL
 
 
 def _failed_driver(settings: Settings, error: str) -> DriverState | None:

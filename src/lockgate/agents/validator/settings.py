@@ -23,7 +23,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     namespace: str = ""
     wait: bool = False
     output: Path = Path(VALIDATIONS)
-    pause: float = 5.0
+    pause: float | None = None  # seconds between two tries; None: 5, for the plugin 1 at first
     clean_all: bool = False
     host: Path = Path("/host")
     driver_root: str = DRIVER_ROOT
@@ -43,7 +43,7 @@ OPTIONS: Final = (
     _option("namespace", "namespace", "OPERATOR_NAMESPACE", ""),
     _option("wait", "with-wait", "WITH_WAIT", False, parse_bool),
     _option("output", "output-dir", "OUTPUT_DIR", Path(VALIDATIONS), Path),
-    _option("pause", "sleep-interval-seconds", "SLEEP_INTERVAL_SECONDS", 5.0, float),
+    _option("pause", "sleep-interval-seconds", "SLEEP_INTERVAL_SECONDS", None, float),
     _option("clean_all", "cleanup-all", "CLEANUP_ALL", False, parse_bool),
     _option("driver_root", "driver-install-dir", "DRIVER_INSTALL_DIR", DRIVER_ROOT),
     _option("driver_root_ctr", "driver-install-dir-ctr-path", "DRIVER_INSTALL_DIR_CTR_PATH", None, Path),

@@ -6,7 +6,7 @@ every file and device node which they bring exists on the node, and, where the r
 has loaded the handlers and CDI.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -16,55 +16,66 @@ from lockgate.cdi.registry import DEFAULT_DIRECTORIES, Registry
 from lockgate.cdi.resolve import resolve
 from lockgate.cdi.spec import Edits
 from lockgate.host.cdi_directories import read_directories
-from lockgate.host.cri import Loaded, UnreachableError, ask_loaded
+from lockgate.host.cri import UnreachableError, ask_handlers, ask_loaded
+from lockgate.host.distributions import CRIO_SOCKET, DOCKER_SOCKET, find_place, find_runtime
+from lockgate.host.docker import ask_info
 from lockgate.host.rooted import Root
 from lockgate.model.names import CDI_GPU, CDI_MANAGEMENT, HANDLERS
 
 NAMES: Final = (f"{CDI_GPU}=all", f"{CDI_MANAGEMENT}=all")
-# stock, K3s and RKE2, k0s, MicroK8s
-SOCKETS: Final = (
-    "run/containerd/containerd.sock",
-    "run/k3s/containerd/containerd.sock",
-    "run/k0s/containerd.sock",
-    "var/snap/microk8s/common/run/containerd.sock",
-)
 
 
 async def check_toolkit(settings: Settings) -> Passed:
     """Check what can be seen from here; the message says what was. Raises NotReadyError."""
-    loaded = await _ask(settings.host)
-    if loaded is not None:
-        _check_loaded(loaded)
-    directories = (loaded.cdi_spec_dirs if loaded else None) or DEFAULT_DIRECTORIES
+    runtime = _RUNTIMES[find_runtime(settings.host)]
+    try:
+        directories, said = await runtime(settings.host)
+    except UnreachableError as error:
+        raise NotReadyError(f"the container runtime does not answer: {error}") from error
     registry = read_directories(settings.host, directories)
     for name in NAMES:
         _check_name(registry, settings.host, name)
-    runtime = (
-        "the runtime has loaded handlers and CDI" if loaded else "the runtime's socket cannot be reached from here"
-    )
-    return Passed(message=f"{', '.join(NAMES)} resolve and all that they bring exists; {runtime}")
+    return Passed(message=f"{', '.join(NAMES)} resolve and all that they bring exists; {said}")
 
 
-async def _ask(host: Path) -> Loaded | None:
-    """What the runtime has loaded; None when no socket of a containerd is found."""
-    for inside in SOCKETS:
-        socket = host / inside
-        if socket.is_socket():
-            try:
-                return await ask_loaded(socket)
-            except UnreachableError as error:
-                raise NotReadyError(f"the container runtime does not answer: {error}") from error
-    return None
-
-
-def _check_loaded(loaded: Loaded) -> None:
-    if missing := [name for name in HANDLERS if name not in loaded.containerd.runtimes]:
-        known = ", ".join(sorted(loaded.containerd.runtimes))
-        raise NotReadyError(f'containerd has not loaded runtime handler "{missing[0]}", only {known}')
+async def _containerd(host: Path) -> tuple[Sequence[str], str]:
+    """The containerd that the toolkit would change, where somebody serves its socket: its CDI directories."""
+    place = find_place(host)
+    if place is None:
+        return DEFAULT_DIRECTORIES, "the runtime's socket cannot be reached from here"
+    loaded = await ask_loaded(host / place.socket[1:])
+    _check_handlers("containerd", loaded.containerd.runtimes)
     if loaded.enable_cdi is False:
         raise NotReadyError("containerd has loaded enable_cdi = false: no CDI device reaches a container")
     if loaded.cdi_spec_dirs is None:
         raise NotReadyError("this containerd has no CDI (it came with release 1.7)")
+    return loaded.cdi_spec_dirs, _LOADED
+
+
+async def _crio(host: Path) -> tuple[Sequence[str], str]:
+    names = await ask_handlers(host / CRIO_SOCKET[1:])
+    if names:  # before 1.30 it does not tell
+        _check_handlers("CRI-O", names)
+    return DEFAULT_DIRECTORIES, _LOADED if names else "this CRI-O does not tell which handlers it has loaded"
+
+
+async def _docker(host: Path) -> tuple[Sequence[str], str]:
+    info = await ask_info(host / DOCKER_SOCKET[1:])
+    _check_handlers("dockerd", info.runtimes)
+    if not info.cdi_spec_dirs:
+        raise NotReadyError("dockerd runs without CDI, which it switches on when it starts: systemctl restart docker")
+    return info.cdi_spec_dirs, _LOADED
+
+
+_LOADED: Final = "the runtime has loaded handlers and CDI"
+_RUNTIMES: Final = {"containerd": _containerd, "crio": _crio, "docker": _docker}
+
+
+def _check_handlers(runtime: str, loaded: Collection[str]) -> None:
+    if missing := [name for name in HANDLERS if name not in loaded]:
+        raise NotReadyError(
+            f'{runtime} has not loaded runtime handler "{missing[0]}", only {", ".join(sorted(filter(None, loaded)))}'
+        )
 
 
 def _check_name(registry: Registry, host: Path, name: str) -> None:
