@@ -24,12 +24,13 @@ def init_asks_more(manifests: Manifests) -> Iterator[Problem]:
 
 
 def _problem(template: PodTemplate, name: str, held: int, used: int) -> Problem:
-    most = [c for c in template.containers if c.init and not c.sidecar and c.gpus.get(name, 0) > used]
-    asked = [item for c in most for known, item in c.resources("limits") if known == name]
+    ending = [c for c in template.containers if c.init and not c.sidecar]
+    most = max(ending, key=lambda container: container.gpus.get(name, 0))
+    asked = [item for known, item in most.resources("limits") if known == name]
     return Problem(
         key=template.key(name),
         summary=f"{template.name} holds {held} of {name} for its whole life, since init container "
-        f"{most[0].name if most else ''} asks for so many; the containers after it use {used}",
-        marks=tuple(template.mark(item, f"more than the {used} of those that stay") for item in asked),
+        f"{most.name} asks for {most.gpus[name]}; the containers that stay use {used}",
+        marks=tuple(template.mark(item, "is held to the end") for item in asked),
         help=f"ask for at most {max(used, 1)} in init containers",
     )
