@@ -168,6 +168,18 @@ def test_a_namespace_costs_a_handful_of_lists_and_no_other_namespace_is_told(tmp
     assert "/api/v1/namespaces/ml/events" in [r.path for r in server.requests]
 
 
+def test_pods_with_a_label_are_those_of_one_namespace_or_of_all(tmp_path: Path) -> None:
+    here, there = pod("late", labels={"app": "train"}), pod("other", labels={"app": "train"})
+    there["metadata"]["namespace"] = "b"
+    pods = [pod("a", on="gpu-a"), here, there]
+    _, report, error, _ = ask(tmp_path, Made(pods=pods), "-l", "app=train", "-n", "ml")
+    assert (error, report["findings"][0]["affects"]) == ("", ["ml/late"])
+    _, report, _, _ = ask(tmp_path, Made(pods=pods), "-l", "app in (train)", "-A")
+    assert sorted(report["findings"][0]["affects"]) == ["b/other", "ml/late"]
+    code, _, error, _ = ask(tmp_path, Made(pods=pods), "-l", "app>3")
+    assert (code, "is no label selector" in error) == (2, True)
+
+
 def test_a_version_is_found_by_the_reference_that_names_it() -> None:
     async def find() -> tuple[str, str]:
         async with fake_api(Made()) as (_, api, _):

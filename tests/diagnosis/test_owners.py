@@ -169,3 +169,29 @@ def test_a_namespace_that_is_not_there_gets_near_names() -> None:
         why("namespace/ml-prd", namespaces={"ml-prod": {}})
     with pytest.raises(TargetMissingError, match="cannot be looked up"):
         why("namespace/ml", missing=["namespaces", "pods", "namespace_pods"])
+
+
+# --- pods by their labels
+
+
+def labelled(**labels: str) -> dict[str, Any]:
+    return {"metadata": {"labels": labels}}
+
+
+def test_pods_are_asked_about_by_their_labels() -> None:
+    facts = held_back(pods={"ml/x": labelled(app="train"), "ml/y": labelled(app="other"), "b/z": labelled(app="train")})
+    answer = diagnose(snapshot(facts), Target("Pods", "app=train", "ml"), RULES)
+    assert [(f.id, f.affects) for f in answer.findings] == [("scheduling/all-held", ("ml/x",))]
+    everywhere = diagnose(snapshot(facts), Target("Pods", "app=train"), RULES)
+    assert set(everywhere.findings[0].affects) == {"ml/x", "b/z"}
+    well = diagnose(
+        snapshot({"nodes": full_node(), "pods": {"ml/a": {"like": "running", "spec": {"nodeName": "gpu-a"}}}}),
+        Target("Pods", "!app"),
+        RULES,
+    )
+    assert well.headline == "pods with !app: 1 of them looked at, 1 ask for GPUs. Nothing is wrong."
+
+
+def test_labels_that_no_pod_has_are_said() -> None:
+    with pytest.raises(TargetMissingError, match=r"no pod in namespace ml has the labels app=x \(1 pods looked at\)"):
+        diagnose(snapshot({"pods": {"ml/a": {}, "b/a": labelled(app="x")}}), Target("Pods", "app=x", "ml"), RULES)

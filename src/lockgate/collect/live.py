@@ -91,6 +91,11 @@ def connect(access: Access) -> Api:
     )
 
 
+def namespace_of(access: Access) -> str:
+    """The namespace that kubectl would take where none is named."""
+    return connect(access).namespace or "default"
+
+
 async def _from_cluster(access: Access, kind: str, name: str, namespace: str) -> Snapshot:
     async with connect(access) as api:
         return await look(api, kind, name, namespace)

@@ -16,10 +16,11 @@ from lockgate.diagnosis.probe import gate_of, has_gpus, probe
 from lockgate.diagnosis.seen import MOST_NODES
 from lockgate.diagnosis.stage import Stage, is_ready, stage_of
 from lockgate.diagnosis.subject import MAKERS, Subject, is_short, subjects
-from lockgate.diagnosis.target import CLUSTER, Found, Target, TargetMissingError, find
+from lockgate.diagnosis.target import CLUSTER, SELECTED, Found, Target, TargetMissingError, find
 from lockgate.diagnosis.views.gate_one import gate_one, gpu_asked
 from lockgate.diagnosis.views.operands import Operands, operands
 from lockgate.model.facts import Missing, Nodes, Pods, Snapshot
+from lockgate.model.label_query import parse_query
 from lockgate.model.objects import DaemonSet, Node, Pod, Workload
 from lockgate.scheduling.node_fit import pods_by_node
 
@@ -55,6 +56,8 @@ def scope(snapshot: Snapshot, target: Target) -> Scope:
             return _operand_scope(snapshot, target)
         case "Namespace":
             return _namespace_scope(snapshot, target)
+        case _ if target.kind == SELECTED:
+            return _selected_scope(snapshot, target)
         case _ if target.kind == CLUSTER:
             return _cluster_scope(snapshot, target)
         case _:
@@ -142,6 +145,19 @@ def _namespace_scope(snapshot: Snapshot, target: Target) -> Scope:
         sum(1 + len(s.alike) for s in kinds[MOST_PODS:]),
         f"{len(pods)} pods looked at, {asking} ask for GPUs",
     )
+
+
+def _selected_scope(snapshot: Snapshot, target: Target) -> Scope:
+    """Every pod with the labels that are asked for; where all are well one speaks for all."""
+    fits = parse_query(target.name)
+    known = [p for p in snapshot.known_pods if target.namespace in ("", p.namespace)]
+    pods = [p for p in known if fits(p.metadata.labels)]
+    where = f" in namespace {target.namespace}" if target.namespace else ""
+    if not pods:
+        raise TargetMissingError(f"no pod{where} has the labels {target.name} ({len(known)} pods looked at)")
+    kinds = _by_kind(sick(pods))
+    seen = f"{len(pods)} of them{where} looked at, {sum(bool(gpu_asked(p)) for p in pods)} ask for GPUs"
+    return Scope(target, kinds[:MOST_PODS], sum(1 + len(s.alike) for s in kinds[MOST_PODS:]), seen)
 
 
 def _check_namespace(snapshot: Snapshot, target: Target) -> None:

@@ -35,7 +35,8 @@ EXPECTED = (
     "namespace/NAME, node/NAME, operand/NAME or a pod's name"
 )
 CLUSTER = "Cluster"  # nothing was named: what is wrong anywhere
-WIDE = (CLUSTER, "Namespace", "Node", "Operand")  # no workload, but what many of them stand on
+SELECTED = "Pods"  # pods by their labels: the name is a label selector
+WIDE = (CLUSTER, SELECTED, "Namespace", "Node", "Operand")  # no workload, but what many of them stand on
 _KIND = re.compile(r"[a-z][a-z0-9]*(\.[a-z0-9-]+)*")
 # How near a kind comes to a known one: a slip of the finger (`deplyo`), or merely like it (`tfjob` and `job`).
 _SLIP, _LIKE = 0.82, 0.6
@@ -57,12 +58,14 @@ class Target(msgspec.Struct, frozen=True):
         """As a person would type it."""
         if self.kind == CLUSTER:
             return "the cluster"
+        if self.kind == SELECTED:
+            return f"pods with {self.name}"
         return f"{ALIASES.get(self.kind, (self.kind.lower(),))[0]}/{self.name}"
 
     @property
     def is_custom(self) -> bool:
         """Whether its kind is none that a section holds."""
-        return self.kind != CLUSTER and self.kind not in ALIASES
+        return self.kind not in (CLUSTER, SELECTED, *ALIASES)
 
 
 class TargetError(ValueError):

@@ -23,6 +23,7 @@ EXAMPLES = """examples:
   {prog} why operand/device-plugin                why an operand does not run where it should
   {prog} why pytorchjob/llm                       any owner of pods, through whatever it owns
   {prog} why namespace/ml                         what is wrong in one namespace
+  {prog} why -l app=train -A                      the pods with a label
   {prog} why                                      what is wrong in this cluster now, worst first
   {prog} why -o html > report.html                one file, to be sent on
   {prog} why pod/train --watch                    until it runs: which gate it passes, and when
@@ -50,6 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "operand/NAME; a bare name is a pod; none: the cluster; -: what stands on standard input",
     )
     parser.add_argument("-n", "--namespace", default="", help="the target's namespace")
+    parser.add_argument("-A", "--all-namespaces", action="store_true", help="with -l: pods of all namespaces")
+    parser.add_argument("-l", "--selector", default="", metavar="LABELS", help="the pods with these labels: app=train")
     add_from_argument(parser)
     parser.add_argument(
         "-o",
@@ -70,15 +73,16 @@ def run(options: argparse.Namespace) -> int:
     """Collect, diagnose, render; returns the exit code."""
     from lockgate.collect.errors import InputError
     from lockgate.diagnosis.target import TargetError, TargetMissingError, parse_target
+    from lockgate.model.label_query import LabelQueryError
 
     try:
         if options.target == "-":
             options.target, options.source = "", options.source or "-"
-        target = parse_target(options.target, options.namespace)
+        target = _selected(options) if options.selector else parse_target(options.target, options.namespace)
         if options.watch:
             return _watch(options, target)
         diagnosis = _diagnose(options, target)
-    except (InputError, TargetError, TargetMissingError) as error:
+    except (InputError, LabelQueryError, TargetError, TargetMissingError) as error:
         return complain(str(error), 2)
     except ClusterError as error:
         return complain(str(error), 1)
@@ -88,6 +92,25 @@ def run(options: argparse.Namespace) -> int:
         )
     _render(diagnosis, options)
     return int(diagnosis.exit_code)
+
+
+def _selected(options: argparse.Namespace) -> "Target":
+    """The pods that `-l` names: of one namespace, of all with -A; of files also where no namespace is named."""
+    from lockgate.collect.live import namespace_of
+    from lockgate.diagnosis.target import SELECTED, Target, TargetError
+    from lockgate.kube.errors import Unreachable
+    from lockgate.model.label_query import parse_query
+
+    if options.target:
+        raise TargetError(f'"{options.target}" and -l: give one of them')
+    parse_query(options.selector)
+    namespace = "" if options.all_namespaces else options.namespace
+    if not namespace and not options.all_namespaces and options.source is None:
+        try:
+            namespace = namespace_of(access_of(options))
+        except Unreachable as error:
+            raise ClusterError(str(error)) from None
+    return Target(SELECTED, options.selector, namespace)
 
 
 def _watch(options: argparse.Namespace, target: "Target") -> int:
@@ -143,11 +166,13 @@ def _facts(options: argparse.Namespace, target: "Target") -> tuple["Snapshot", t
 def _live(options: argparse.Namespace, target: "Target") -> "Snapshot":
     from lockgate.collect.live import from_cluster
     from lockgate.collect.wide import from_cluster_wide
-    from lockgate.diagnosis.target import WIDE
+    from lockgate.diagnosis.target import CLUSTER, SELECTED, WIDE
     from lockgate.kube.errors import ApiError, Unreachable
 
     access = access_of(options)
     try:
+        if target.kind == SELECTED:
+            return from_cluster_wide(access, "Namespace" if target.namespace else CLUSTER, target.namespace)
         if target.kind in WIDE:
             return from_cluster_wide(access, target.kind, target.name)
         return from_cluster(access, target.kind, target.name, target.namespace)
