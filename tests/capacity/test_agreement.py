@@ -66,6 +66,13 @@ def _compare_samples(snapshot: Snapshot) -> None:
                 assert found["largest_request", *about] == row.largest
 
 
+def test_fragments_are_counted_by_product() -> None:
+    nodes = (gpu_node("a", 3), gpu_node("b", 5, labels={"nvidia.com/gpu.product": "T4"}))
+    found = measured(Snapshot(nodes=nodes, pods=(), node_states=()))
+    fitting = {s.labels["product"]: s.value for s in found if s.labels.get("size") == "2" and "fit" in s.name}
+    assert sorted(fitting.values()) == [1, 2]
+
+
 CLUSTERS = st.lists(st.tuples(st.integers(1, 8), st.integers(0, 8), st.booleans()), min_size=1, max_size=5)
 
 

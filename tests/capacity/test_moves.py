@@ -99,6 +99,15 @@ def test_one_more_copy_of_pods_that_notice_each_other() -> None:
     assert found.found is not None and found.found.copies == 2
 
 
+def test_a_plan_that_takes_the_pods_company_away_is_none() -> None:
+    """It wants to be beside `x`, and only moving `x` away would make room."""
+    beside = {"labelSelector": {"matchLabels": {"app": "x"}}, "topologyKey": HOST}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": [beside]}
+    ask = gpu_pod("ask", 4, affinity={"podAffinity": required})
+    cluster = scene([gpu_node("a", 4), gpu_node("b", 4)], [gpu_pod("x", 2, node="a", labels={"app": "x"})])
+    assert least_moves(ask, cluster, 1).found is None
+
+
 def test_of_a_large_cluster_only_some_nodes_take_part_and_it_is_said() -> None:
     nodes = [gpu_node(f"n{i:03}", 4) for i in range(MOST_NODES + 20)]
     found = wanted(3, 4, nodes, [gpu_pod(f"p{i:03}", 2, node=f"n{i:03}") for i in range(len(nodes))])

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lockgate.capacity.fewest import Fewest
 from lockgate.capacity.first_fit import first_fit
 from lockgate.capacity.packing import Packing, pack
 from lockgate.capacity.puzzle import Kind, Puzzle, Sizes
@@ -77,7 +78,7 @@ def puzzles(draw: st.DrawFn) -> Puzzle:
     guard = st.sampled_from([None, *range(len(budgets))])
     kinds = [Kind(size=draw(sizes), homes=draw(homes), budget=draw(guard) if n else None) for n in range(3)]
     pods = draw(st.lists(st.tuples(st.integers(0, nodes - 1), st.integers(1, 2)), max_size=4))
-    left = st.integers(-1, 4)
+    left = st.integers(-1, 8)
     free = draw(st.lists(st.tuples(left, left) if two else st.tuples(left), min_size=nodes, max_size=nodes))
     return puzzle(free, pods, kinds, draw(st.integers(1, 2)), budgets)
 
@@ -91,6 +92,15 @@ def test_as_few_moves_as_trying_everything_finds(given: Puzzle) -> None:
     assert (None if packed.steps is None else len(packed.moves)) == least
     if packed.steps is not None:
         check(given, packed)
+
+
+@settings(max_examples=300, deadline=None)
+@given(puzzles())
+def test_so_many_moves_are_enough_exactly_where_trying_everything_says_so(given: Puzzle) -> None:
+    least = least_by_trying_everything(given)
+    assert [Fewest(given, 100_000).solve(moves) for moves in range(5)] == [
+        least is not None and least <= moves for moves in range(5)
+    ]
 
 
 @st.composite

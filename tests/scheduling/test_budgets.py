@@ -64,5 +64,10 @@ def test_a_pod_that_is_not_ready(fields: Any, kept: bool) -> None:
     assert bool(said(guarded(UNREADY), budget(**fields))) is kept
 
 
+def test_two_budgets_are_too_many_for_a_pod_that_is_not_ready_as_well() -> None:
+    lenient = {"unhealthyPodEvictionPolicy": "AlwaysAllow"}
+    assert "no more than one" in said(guarded(UNREADY), budget("a", spec=lenient), budget("b", spec=lenient))
+
+
 def test_a_budget_whose_controller_lags_allows_nothing() -> None:
     assert said(guarded(), budget(allowed=3, observedGeneration=0)) != ""

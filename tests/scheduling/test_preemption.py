@@ -93,6 +93,7 @@ def test_the_node_is_taken_whose_victims_matter_least() -> None:
         ([held("p", 8, "a", 5), held("q", 4, "b", 4), held("r", 4, "b", 4)], [], "b"),
         ([held("p", 4, "a", 5), held("s", 4, "a", 1), held("q", 4, "b", 5), held("r", 4, "b", 4)], [], "a"),
         ([held("p", 4, "a", 5), held("s", 4, "a", 5), held("q", 8, "b", 5)], [], "b"),
+        ([held("p", 4, "a", 5), held("s", 4, "a", -3), held("q", 8, "b", 5)], [], "b"),
         ([held("p", 8, "a", 5), held("q", 8, "b", 5, started="2026-11-29T02:00:00Z")], [], "b"),
     ]
     assert [[c.node for c in tried(pods, budgets=budgets).best] for pods, budgets, _ in cases] == [

@@ -45,7 +45,7 @@ def check(pod: Pod, scene: Scene, gone: Iterable[Pod] = ()) -> Check | None:
     """The filter for one pod; None when no constraint of it forbids anything.
 
     `gone` are pods that preemption has thought away. The scheduler takes each of them off the counts, also those that
-    it never counted: pods that are terminating, and every pod under an empty selector (updateWithPod, 1.37).
+    are terminating and that it never counted (updateWithPod, 1.37).
     """
     constraints = [c for c in pod.spec.topology_spread_constraints if c.when_unsatisfiable == "DoNotSchedule"]
     if not constraints:
@@ -100,7 +100,7 @@ def _never_counted(view: NodeView, selector: LabelSelector | None, namespace: st
     return sum(
         other.spec.node_name == view.name
         and other.namespace == namespace
-        and (other.metadata.deletion_timestamp is not None or _is_empty(selector))
+        and other.metadata.deletion_timestamp is not None
         and matches_labels(selector, other.metadata.labels)
         for other in gone
     )
