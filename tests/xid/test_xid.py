@@ -29,6 +29,27 @@ def test_a_line_of_any_driver_is_read(line: str, code: int, bus: str, pid: str, 
     assert (seen.code, seen.bus, seen.pid, seen.process, seen.text) == (code, bus, pid, process, text)
 
 
+def test_the_line_of_a_mig_device_names_its_instance() -> None:
+    lines = [
+        "NVRM: Xid (PCI:0000:3b:00 GPU-I:07 GPU-CI:00): 31, pid=3000, name=python, Ch 00000008",
+        "NVRM: Xid (PCI:0000:3b:00 GPU-I:02): 94, pid=77, name=python, Contained",
+        "NVRM: Xid (PCI:0000:3b:00): 154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)",
+    ]
+    seen = [x for line in lines for x in parse_kernel_log(line).xids]
+    assert [(x.code, x.instance, x.process) for x in seen] == [
+        (31, "7/0", "python"),
+        (94, "2", "python"),
+        (154, "", ""),
+    ]
+    assert seen[2].text.startswith("GPU recovery action changed")
+
+
+def test_the_details_of_an_sxid_are_no_sxids() -> None:
+    head = "nvidia-nvswitch3: SXid (PCI:0000:05:00.0): 12028, "
+    details = ["Non-fatal, Link 32 egress", "Severity 0 Engine instance 32 Sub-engine instance 00", "Data {0x00000001}"]
+    assert len(parse_kernel_log("\n".join(head + each for each in details)).sxids) == 1
+
+
 def test_a_log_keeps_its_order_and_tells_which_gpu_is_where() -> None:
     log = parse_kernel_log(f"noise\nNVRM: GPU at PCI:0000:3b:00: GPU-1a-2b\n{LOST}\nnoise\n{FAULT}\n")
     assert [(x.code, x.number) for x in log.xids] == [(79, 3), (31, 5)]

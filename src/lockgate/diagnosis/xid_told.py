@@ -49,6 +49,7 @@ class NodeXid(msgspec.Struct, frozen=True, kw_only=True):
     count: int = 1
     text: str = ""
     process: str = ""
+    instance: str = ""
     at: dt.datetime | None = None
     evidence: tuple[Evidence, ...] = ()
     acted: tuple[str, ...] = ()
@@ -58,8 +59,9 @@ class NodeXid(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def gpu(self) -> str:
-        """The GPU as a person finds it: its UUID, its address, or both."""
-        return " at ".join(part for part in (self.uuid, self.bus) if part) or "a GPU that is not told"
+        """The GPU as a person finds it: its UUID, its address, or both, and the MIG device on it."""
+        gpu = " at ".join(part for part in (self.uuid, self.bus) if part) or "a GPU that is not told"
+        return f"{gpu}, MIG instance {self.instance}" if self.instance else gpu
 
 
 # --- where XIDs are told
@@ -74,6 +76,7 @@ def from_kernel(node: str, logs: Iterable[tuple[str, KernelLog]]) -> Iterator[No
                 bus=seen.bus,
                 text=seen.text,
                 process=_process(seen.pid, seen.process),
+                instance=seen.instance,
                 at=seen.at,
                 evidence=(Evidence(file=f"{node}:{source}", line=seen.number, verbatim=seen.line[:_LONGEST]),),
             )
@@ -83,8 +86,15 @@ def from_events(events: Iterable[Event]) -> Iterator[NodeXid]:
     """The kernel's lines that an agent (node-problem-detector) has repeated as events about the node."""
     for said in events:
         for seen in parse_kernel_log(said.text).xids:
-            told = NodeXid(code=code_of(seen.code), bus=seen.bus, text=seen.text, evidence=(event(said),))
-            yield msgspec.structs.replace(told, process=_process(seen.pid, seen.process), at=said.last_seen)
+            yield NodeXid(
+                code=code_of(seen.code),
+                bus=seen.bus,
+                text=seen.text,
+                process=_process(seen.pid, seen.process),
+                instance=seen.instance,
+                at=said.last_seen,
+                evidence=(event(said),),
+            )
 
 
 def from_plugin(node: str, words: NodeWords) -> Iterator[NodeXid]:
@@ -155,7 +165,7 @@ def merged(told: Iterable[NodeXid]) -> list[NodeXid]:
     by_gpu: dict[tuple[int, str], NodeXid] = {}
     for each in told:
         same = [key for key in by_gpu if key[0] == each.code.number]
-        own = (each.code.number, each.uuid or each.bus)
+        own = (each.code.number, (each.uuid or each.bus) + each.instance)
         key = same[0] if not own[1] and len(same) == 1 else own
         by_gpu[key] = _joined(by_gpu[key], each) if key in by_gpu else each
     return list(by_gpu.values())

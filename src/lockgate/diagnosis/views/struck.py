@@ -1,7 +1,8 @@
 """What XIDs have to do with what is asked about: a node's own, those of a pod's GPU, those that hold GPUs from a pod.
 
-A pod that ended may have ended by an XID of its GPU. Whose GPU it was the kubelet's record tells, or there is only one
-pod that can be meant; else every pod with a GPU of the node may be, and the finding says so.
+A pod that ended may have ended by an XID of its GPU. It did where the GPU was its own (the kubelet or an exporter says
+so, or no other pod can be meant) and the XID fell into its life, or the GPU is still out. Else that stays an open
+question.
 """
 
 from collections.abc import Callable, Iterable
@@ -25,9 +26,10 @@ from lockgate.xid.codes import Family
 from lockgate.xid.policies import nvidia_plugin_ignores
 
 STAGES: Final = (Stage.NODE, Stage.SCHEDULING, Stage.RUNNING, Stage.FAILED)
-_WHOSE: Final = "That may be why; whose GPU it was is not known."
+_OPEN: Final = "That may be why: whose GPU it was, or when, is not known."
 _PROBE: Final = "kubectl gpu collect -o bundle.tgz --probe"
 _LOG: Final = "on the node: dmesg | grep -iE 'NVRM|Xid'"
+_LEAVE_IT_WELL: Final = (Family.APPLICATION, Family.CONTAINED)  # only the program is ended
 _MOST: Final = 8  # XIDs of one family on one node, told one by one
 
 
@@ -55,8 +57,13 @@ class Hit(msgspec.Struct, frozen=True):
 
     @property
     def now(self) -> bool:
-        """Whether the GPU is still out."""
+        """Whether the node still lacks a GPU."""
         return self.xid.active or bool(self.lacking)
+
+    @property
+    def out(self) -> bool:
+        """Whether it lacks one for this XID: a code that plugins ignore takes none away."""
+        return self.xid.active or (bool(self.lacking) and not nvidia_plugin_ignores(self.xid.code.number))
 
 
 class Struck:
@@ -86,7 +93,7 @@ class Struck:
         hits = self.of(family)
         sure = tuple(hit for hit in hits if hit.sure)
         if not sure:
-            return Skipped(f"{_summary(hits[:1])} {_WHOSE}", f"{_PROBE} {hits[0].node}") if hits else None
+            return Skipped(f"{_summary(hits[:1])} {_OPEN}", f"{_PROBE} {hits[0].node}") if hits else None
         return Failed(
             about=f"node/{sure[0].node}",
             codes=self._codes(code, sure[0]),
@@ -99,9 +106,7 @@ class Struck:
 
     def _codes(self, code: str, hit: Hit) -> tuple[str, ...]:
         """Its own code; and that of gate 1, where it is why a node offers less."""
-        behind = hit.xid.active or not nvidia_plugin_ignores(hit.xid.code.number)
-        shown = hit.lacking if behind else ""
-        return tuple(c for c in (code, shown) if c)
+        return tuple(c for c in (code, hit.lacking if hit.out else "") if c)
 
     def _severity(self, hits: Iterable[Hit], on_node: Severity) -> Severity | None:
         """What the rule declares, but no more than a warning where the GPU is back."""
@@ -127,12 +132,22 @@ def struck(
 
 
 def _of_pod(pod: Pod, stage: Stage, nodes: Nodes | Missing, xids: Xids) -> Iterable[Hit]:
-    """Its own GPU's; where that is not known, those of its node that are not past, if the pod is not well."""
-    own, name = f"{pod.namespace}/{pod.name}", pod.spec.node_name
+    """Those of its own GPU; and, if it is not well, those that may have been, unless their GPU is well again."""
+    name = pod.spec.node_name
     sick = stage is Stage.FAILED or not is_ready(pod)
     for xid in xids.on(name):
-        if own in xid.holders.pods and (xid.holders.known or (sick and not xid.past)):
-            yield Hit(name, xid, xid.holders.known, _lacking(_named(name, nodes)))
+        if f"{pod.namespace}/{pod.name}" not in xid.holders.pods:
+            continue
+        hit = Hit(name, xid, sure=False, lacking=_lacking(_named(name, nodes)))
+        if xid.holders.known and (hit.out or (sick and _in_its_life(pod, xid))):
+            yield msgspec.structs.replace(hit, sure=True)
+        elif sick and (xid.code.family in _LEAVE_IT_WELL or not xid.past):
+            yield hit
+
+
+def _in_its_life(pod: Pod, xid: NodeXid) -> bool:
+    started = pod.status.start_time
+    return xid.at is not None and started is not None and started <= xid.at
 
 
 def _named(name: str, nodes: Nodes | Missing) -> Node | None:
