@@ -5,12 +5,16 @@ from typing import Any, Literal
 
 import msgspec
 
+from lockgate.capacity.fit import Fit
+from lockgate.capacity.overview import Overview
+from lockgate.capacity.what_if import WhatIf
 from lockgate.cli.comparing import Comparison
 from lockgate.cli.contents import Contents
 from lockgate.cli.here import Here
 from lockgate.cli.pages import Page
 from lockgate.cli.smoking import Result
 from lockgate.cli.surveying import Survey
+from lockgate.lint.report import LintReport
 from lockgate.model import names
 from lockgate.model.finding import Diagnosis
 
@@ -29,6 +33,10 @@ def _document(kind: str, base: type | None = None, **fields: Any) -> type:
 DOCUMENTS: dict[str, type] = {
     "diagnosis": Diagnosis,
     "survey": _document("Survey", Survey),
+    "capacity": _document("Capacity", Overview),
+    "fit": _document("Fit", Fit, fits=bool, copies=int),
+    "what-if": _document("WhatIf", WhatIf),
+    "lint": _document("Lint", LintReport, exit_code=int),
     "smoke": _document("Smoke", nodes=tuple[Result, ...]),
     "bundle-contents": _document("BundleContents", Contents),
     "bundle-comparison": _document("BundleComparison", Comparison, before=str, after=str),

@@ -29,6 +29,10 @@ ASKS = [
     ("diagnosis", ("why", "namespace/default", *FROM)),
     ("survey", ("survey", *FROM)),
     ("survey", ("survey", "--from", str(BUNDLES / "all-held.tgz"))),
+    ("capacity", ("capacity", *FROM)),
+    ("fit", ("fit", "--gpus", "2", "--copies", "9", *FROM)),
+    ("what-if", ("what-if", "--drain", "gpu-a", "--replicas", "gpu-b=4", *FROM)),
+    ("lint", ("lint", str(BUNDLES / "dropin-trap.tgz"), "--node", "gpu-b")),
     ("bundle-contents", ("bundle", "show", str(BUNDLES / "unhealthy.tgz"))),
     ("bundle-comparison", ("bundle", "diff", str(BUNDLES / "cordon.tgz"), str(BUNDLES / "unhealthy.tgz"))),
     ("explanation-list", ("explain",)),
@@ -53,7 +57,7 @@ def test_smoke_fits_its_schema(tmp_path: Path) -> None:
     schema("smoke")(document)
 
 
-@pytest.mark.parametrize(("kind", "command"), ASKS[2:8:2])
+@pytest.mark.parametrize(("kind", "command"), ASKS[2:12:2])
 def test_a_schema_refuses_what_does_not_fit(kind: str, command: tuple[str, ...]) -> None:
     document = json.loads(run(*command, "-o", "json").stdout)
     for broken in (
@@ -65,7 +69,7 @@ def test_a_schema_refuses_what_does_not_fit(kind: str, command: tuple[str, ...])
             schema(kind)(broken)
 
 
-@pytest.mark.parametrize(("kind", "command"), ASKS[:8:3])
+@pytest.mark.parametrize(("kind", "command"), ASKS[:12:3])
 def test_the_same_facts_give_the_same_report(kind: str, command: tuple[str, ...]) -> None:
     def undated(text: str) -> Any:
         document = json.loads(text)
