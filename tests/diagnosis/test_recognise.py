@@ -38,6 +38,7 @@ TEXTS = {
     "CUDA error: CUDA-capable device(s) is/are busy or unavailable": "gpu-use/devices-busy",
     "No devices were found": "gpu-use/no-devices-found",
     "Unable to determine the device handle for GPU 0000:3B:00.0: GPU is lost.  Reboot the system to recover this GPU": "gpu-use/gpu-lost",
+    "Unable to determine the device handle for gpu 0000:3B:00.0: GPU is lost": "gpu-use/gpu-lost",
     "INFO: task nvidia-smi:77 blocked for more than 120 seconds.": "gpu-use/driver-hangs",
     "[  104.2] NVRM: Xid (PCI:0000:3b:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.": "xid/off-the-bus",
     "NVRM: Xid (PCI:0000:ca:00): 31, pid=3000, name=python, Ch 00000008, intr 00000000. MMU Fault": "xid/application",

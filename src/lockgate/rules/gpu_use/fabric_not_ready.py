@@ -21,8 +21,10 @@ from lockgate.model.objects import Pod
 # cudaErrorSystemNotReady, strings of libcudart 12.
 _TEXT = re.compile(r"system not yet initialized|cudaErrorSystemNotReady|CUDA_ERROR_SYSTEM_NOT_READY")
 _STATE = re.compile(r"^\s*Fabric\s*\n\s*State\s*:\s*(?P<state>.+)$", re.MULTILINE)
+# nv-fabricmanager 595; the topology's text is that of gpud's matchers.
 _MANAGER = re.compile(
-    r"don't match with any supported system topology|[Ff]abric ?[Mm]anager.*(?:fail|error|mismatch|abort)"
+    r"don't match with (?:driver version|any supported system topology)"
+    r"|No NVSwitches detected, aborting|[Ff]abric ?[Mm]anager.*(?:fail|error|mismatch|abort)"
 )
 
 

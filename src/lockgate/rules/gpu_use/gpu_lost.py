@@ -15,8 +15,9 @@ from lockgate.diagnosis.views.words import Words
 from lockgate.model.finding import Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 
+# nvidia-smi of 535, 550 and 580; older ones write GPU in capitals.
 _TEXT = re.compile(
-    r"Unable to determine the device handle for GPU\s?(?P<bus>[\dA-Fa-f]{4,8}:[\dA-Fa-f:.]+)?.*"
+    r"Unable to determine the device handle for [Gg][Pp][Uu]\s?(?P<bus>[\dA-Fa-f]{4,8}:[\dA-Fa-f:.]+)?.*"
     r"|GPU is lost|NVMLError_GpuIsLost"
 )
 

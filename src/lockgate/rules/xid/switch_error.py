@@ -18,8 +18,10 @@ from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Node
 from lockgate.xid.kernel_log import SxidLine
 
-# The fabric manager's words (from gpud's matchers, failure catalogue K).
-_FATAL = re.compile(r"detected NVSwitch fatal error (?P<code>\d+)")
+# The fabric manager's words: gpud's matchers (failure catalogue K), and nv-fabricmanager 595.
+_FATAL = re.compile(
+    r"detected NVSwitch fatal error \d+|Aborting all the CUDA jobs and leaving the system uninitialized"
+)
 _WORDS = re.compile(
     r"detected NVSwitch (?:non-)?fatal error \d+|failed to find the GPU handle \d+ in the multicast team"
 )
