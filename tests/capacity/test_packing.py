@@ -143,6 +143,12 @@ def test_several_copies_share_the_moves() -> None:
     assert pack(puzzle(*halves, 3)) == Packing(steps=None, least=0, proven=True)
 
 
+def test_one_large_pod_makes_room_for_several_copies() -> None:
+    kinds = [Kind(size=(1,), homes=frozenset({0})), Kind(size=(2,), homes=frozenset({0, 1}))]
+    given = puzzle([(0,), (2,)], [(0, 1)], kinds, 2)
+    assert [Fewest(given, 1000).solve(moves) for moves in (0, 1)] == [False, True]
+
+
 def test_what_is_not_asked_for_may_be_overdrawn() -> None:
     kinds = [Kind(size=(1, 0), homes=frozenset({0}))]
     assert pack(puzzle([(1, -5)], [], kinds, 1)).steps is not None
