@@ -67,6 +67,9 @@ def test_lint_knows_the_same_file(tmp_path: Path) -> None:
     waived = run("lint", str(config), "--release", "1.7.27", "--waivers", waivers)
     assert (plain.returncode, waived.returncode) == (3, 0), waived.stdout
     assert f"suppressed: {finding} (on purpose (lockgate.yaml 1))" in waived.stdout
+    written(tmp_path, f"waivers:\n  - {{id: {finding}, reason: on purpose, until: 2020-01-01}}\n")
+    expired = run("lint", str(config), "--release", "1.7.27", "--waivers", waivers)
+    assert (expired.returncode, f"{finding} at * -- on purpose: expired on 2020-01-01" in expired.stderr) == (3, True)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,9 @@
 """`--waivers FILE`, and `lockgate.yaml` of the current folder: what may stay as it is, the same for every verb."""
 
 import argparse
+import sys
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -39,3 +42,12 @@ def waivers_today(options: argparse.Namespace) -> "Waivers":
     from lockgate.diagnosis.waive import Waivers
 
     return Waivers(read_waivers_of(options), dt.datetime.now(dt.UTC).date())
+
+
+def tell_expired(waivers: "Waivers", found: Iterable[str]) -> None:
+    """Say on standard error which waivers of findings that are there have expired; `why` has them in its report."""
+    ids = set(found)
+    for waiver in waivers.known:
+        if waiver not in waivers.holding and any(fnmatchcase(name, waiver.id) for name in ids):
+            text = f"{waiver.id} at {waiver.where} -- {waiver.reason}"
+            sys.stderr.write(f"lockgate: {waiver.source}: {text}: expired on {waiver.until}\n")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lockgate.cli.sources import FactsError, complain
 from lockgate.cli.subjects import Looked, add_subject_arguments, read_subjects
-from lockgate.cli.waivers import add_waiver_arguments, waivers_today
+from lockgate.cli.waivers import add_waiver_arguments, tell_expired, waivers_today
 
 if TYPE_CHECKING:
     from lockgate.lint.report import LintReport
@@ -71,8 +71,8 @@ def run(options: argparse.Namespace) -> int:
     from lockgate.lint.suppress import Ignore
 
     try:
-        waived = waivers_today(options).holding
-        ignores = [*map(Ignore.parse, options.ignore), *map(Ignore.of, waived)]
+        waivers = waivers_today(options)
+        ignores = [*map(Ignore.parse, options.ignore), *map(Ignore.of, waivers.holding)]
         looked = _read(options)
         if options.diff:
             sys.stdout.write("".join(_diff(one, ignores) for one in looked))
@@ -83,6 +83,7 @@ def run(options: argparse.Namespace) -> int:
     except InputError as error:
         return complain(f"lint: {error}", 2)
     report = _joined([lint(one.subject, all_rules(), ignores) for one in looked])
+    tell_expired(waivers, (finding.id for finding in report.findings))
     if not options.diff:
         _print(report, options)
     return report.exit_code
