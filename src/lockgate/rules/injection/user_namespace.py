@@ -18,7 +18,8 @@ from lockgate.diagnosis.views.words import Words
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 
-_TEXT = re.compile(r"container create failed: read(?:ing)? (?:status )?from (?:the )?sync socket: No such process")
+# crun 1.8; CRI-O puts "container create failed: " before it.
+_TEXT = re.compile(r"read (?:status |pid )?from sync socket: No such process")
 
 
 @rule(codes=("E19",), severity=Severity.BLOCKER, stages=(Stage.CREATING, Stage.FAILED))
