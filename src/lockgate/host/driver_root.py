@@ -174,7 +174,7 @@ def _xorg(root: Root, libraries: Iterable[str], version: str) -> Iterator[File]:
         for directory in dict.fromkeys(directories):
             if path := root.find(directory, name):
                 yield File(path=path, container_path=f"{directory}/{name}")
-                if bare := name.removesuffix(f".{version}"):
+                if (bare := name.removesuffix(f".{version}")) != name:
                     yield File(path=path, container_path=f"{directory}/{bare}")
                 break
 

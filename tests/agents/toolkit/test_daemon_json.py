@@ -44,13 +44,13 @@ def test_the_default_runtime_is_set_when_it_is_wanted() -> None:
 @pytest.mark.parametrize("text", [THEIRS, None, '{"features":{"buildkit":true}}', "  \n"])
 def test_what_nobody_edited_is_given_back_byte_for_byte(text: str | None) -> None:
     after = added(text, Wanted(default="nvidia"))
-    assert without_runtimes(PATH, after, Record(before=text, after=text_hash(after)), HANDLERS) == text
+    assert without_runtimes(PATH, after, Record(text, HANDLERS, text_hash(after))) == text
 
 
 def test_what_a_person_edited_since_stays_and_only_ours_goes() -> None:
     after = added(THEIRS, Wanted(default="nvidia"))
     edited = after.replace('"warn"', '"debug"')
-    left = without_runtimes(PATH, edited, Record(before=THEIRS, after=text_hash(after)), HANDLERS)
+    left = without_runtimes(PATH, edited, Record(THEIRS, HANDLERS, text_hash(after)))
     assert left == THEIRS.replace('"warn"', '"debug"')
 
 
@@ -58,9 +58,20 @@ def test_cdi_that_was_on_before_stays_on() -> None:
     before = '{\n    "features": {\n        "cdi": true\n    }\n}\n'
     after = added(before)
     edited = after.replace("{", '{\n    "debug": true,', 1)
-    left = without_runtimes(PATH, edited, Record(before=before, after=text_hash(after)), HANDLERS)
+    left = without_runtimes(PATH, edited, Record(before, HANDLERS, text_hash(after)))
     assert isinstance(left, str)
     assert json.loads(left) == {"debug": True, "features": {"cdi": True}}
+
+
+def test_what_a_person_had_under_our_names_comes_back_even_after_an_edit() -> None:
+    theirs = {"runtimes": {"nvidia": {"path": "nvidia-container-runtime"}}, "default-runtime": "nvidia"}
+    before = json.dumps(theirs)
+    after = added(before, Wanted(default="nvidia"))
+    assert json.loads(after)["runtimes"]["nvidia"] == {"path": "runc"}
+    edited = json.dumps(json.loads(after) | {"debug": True})
+    left = without_runtimes(PATH, edited, Record(before, HANDLERS, text_hash(after)))
+    assert isinstance(left, str)
+    assert json.loads(left) == theirs | {"debug": True}
 
 
 @pytest.mark.parametrize(

@@ -23,9 +23,10 @@ _CLASHES: Final = {
 
 
 class Record(msgspec.Struct, frozen=True):
-    """What the file was before us (None: it was not there), and the digest of what we made of it."""
+    """What the file was before us (None: it was not there), the runtimes that we put in, a digest of the result."""
 
     before: str | None = None
+    names: tuple[str, ...] = ()
     after: str = ""
 
 
@@ -57,29 +58,36 @@ def with_runtimes(path: str, text: str | None, wanted: Wanted, flags: tuple[str,
     return _dump(document | new, text)
 
 
-def without_runtimes(path: str, text: str, record: Record, names: tuple[str, ...]) -> str | Refusal | None:
-    """The file as it was before us; where a person has edited it since, their file without what is ours."""
+def without_runtimes(path: str, text: str, record: Record) -> str | Refusal | None:
+    """The file as it was before us; where a person has edited it since, their file with the former values of ours."""
     if text_hash(text) == record.after:
         return record.before
     document, former = _document(path, text), _document(path, record.before)
     if isinstance(document, Refusal):
         return document
     before = former if isinstance(former, dict) else {}
-    runtimes = {k: v for k, v in dict(document.get("runtimes", {})).items() if k not in names or v != ALIAS}
-    _put(document, "runtimes", runtimes, keep="runtimes" in before)
-    if "cdi" not in dict(before.get("features", {})):
-        features = {k: v for k, v in dict(document.get("features", {})).items() if k != "cdi"}
-        _put(document, "features", features, keep="features" in before)
-    if document.get("default-runtime") in names:
+    ours = [name for name in record.names if _table(document, "runtimes").get(name) == ALIAS]
+    _give_back(document, before, "runtimes", ours)
+    _give_back(document, before, "features", ["cdi"])
+    if document.get("default-runtime") in record.names:
         document.pop("default-runtime")
+        document |= {key: before[key] for key in ("default-runtime",) if key in before}
     return _dump(document, text)
 
 
-def _put(document: dict[str, Any], key: str, value: dict[str, Any], *, keep: bool) -> None:
-    if value or (keep and key in document):
-        document[key] = value
+def _give_back(document: dict[str, Any], before: dict[str, Any], key: str, names: list[str]) -> None:
+    """Entries of a table as they were; the table goes when nothing is left in it and it was not there."""
+    now, then = _table(document, key), _table(before, key)
+    left = {k: v for k, v in now.items() if k not in names} | {k: then[k] for k in names if k in then and k in now}
+    if left or (key in before and key in document):
+        document[key] = left
     else:
         document.pop(key, None)
+
+
+def _table(document: dict[str, Any], key: str) -> dict[str, Any]:
+    found = document.get(key)
+    return found if isinstance(found, dict) else {}
 
 
 def _document(path: str, text: str | None) -> dict[str, Any] | Refusal:

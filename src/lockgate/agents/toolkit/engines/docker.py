@@ -17,7 +17,7 @@ import msgspec
 
 from lockgate.agents.toolkit.engines.daemon_json import Record, parse_record, with_runtimes, without_runtimes
 from lockgate.agents.toolkit.engines.engine import Place, Planned
-from lockgate.containerd import HANDLERS, Files, Refusal, Wanted
+from lockgate.containerd import Files, Refusal, Wanted
 from lockgate.containerd.dropin_node import text_hash
 from lockgate.host.docker import Info, ask_info, flags_of
 from lockgate.host.rooted import Root
@@ -41,7 +41,7 @@ class _Look:
     def plan(self, wanted: Wanted) -> Planned | Refusal:
         record, text = parse_record(self._text(self.place.drop_in)), self._text(self.place.config)
         if record is not None and text is not None:
-            theirs = without_runtimes(self.place.config, text, record, (*HANDLERS, *wanted.handlers))
+            theirs = without_runtimes(self.place.config, text, record)
             if isinstance(theirs, Refusal):
                 return theirs
         else:
@@ -49,7 +49,7 @@ class _Look:
         after = with_runtimes(self.place.config, theirs, wanted, self.flags)
         if isinstance(after, Refusal):
             return after
-        kept = msgspec.json.encode(Record(before=theirs, after=text_hash(after))).decode()
+        kept = msgspec.json.encode(Record(before=theirs, names=wanted.handlers, after=text_hash(after))).decode()
         files = {self.place.drop_in: kept, self.place.config: after}
         return Planned(
             files={path: content for path, content in files.items() if self._text(path) != content},
@@ -62,7 +62,7 @@ class _Look:
         record, text = parse_record(self._text(self.place.drop_in)), self._text(self.place.config)
         files: dict[str, str | None] = {self.place.drop_in: None} if self._text(self.place.drop_in) is not None else {}
         if record is not None and text is not None:
-            theirs = without_runtimes(self.place.config, text, record, HANDLERS)
+            theirs = without_runtimes(self.place.config, text, record)
             if isinstance(theirs, Refusal):
                 return theirs
             files |= {self.place.config: theirs} if theirs != text else {}
