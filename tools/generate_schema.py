@@ -12,7 +12,7 @@ from lockgate.cli.comparing import Comparison
 from lockgate.cli.contents import Contents
 from lockgate.cli.here import Here
 from lockgate.cli.pages import Page
-from lockgate.cli.smoking import Result
+from lockgate.cli.smoke_plan import Result
 from lockgate.cli.surveying import Survey
 from lockgate.lint.report import LintReport
 from lockgate.model import names

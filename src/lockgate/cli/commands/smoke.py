@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lockgate.cli.short_pods import Image
-    from lockgate.cli.smoking import Planned, Result
+    from lockgate.cli.smoke_plan import Planned, Result
     from lockgate.model.facts import Snapshot
 
 DESCRIPTION = (
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Look, say, make, wait, judge, remove; returns the exit code."""
-    from lockgate.cli.smoking import SmokeError
+    from lockgate.cli.smoke_plan import SmokeError
     from lockgate.collect.errors import InputError
     from lockgate.kube.errors import ApiError, Unreachable
 
@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from lockgate.cli import interruptible, smoking
+    from lockgate.cli import interruptible, smoke_plan, smoking
     from lockgate.cli.home import mark
     from lockgate.collect.live import parse_timeout
     from lockgate.collect.wide import from_cluster_wide
@@ -65,11 +65,11 @@ def _run(options: argparse.Namespace) -> int:
     access = access_of(options)
     snapshot = from_cluster_wide(access, "Operand", "")
     image, namespace = _home(options, snapshot)
-    planned, skipped = smoking.plan(snapshot, options.node, namespace, mark())
+    planned, skipped = smoke_plan.plan(snapshot, options.node, namespace, mark())
     if options.dry_run:
         return _dry(planned, image)
     if planned:
-        _tell(smoking.said_before(planned, image))
+        _tell(smoke_plan.said_before(planned, image))
     made = interruptible.run(smoking.smoke(access, planned, image, seconds, _tell)) if planned else ()
     results = sorted((*made, *skipped), key=lambda r: r.node)
     _show(results, options)
@@ -79,16 +79,16 @@ def _run(options: argparse.Namespace) -> int:
 
 def _home(options: argparse.Namespace, snapshot: "Snapshot") -> "tuple[Image, str]":
     """The image and the namespace: as given, else those of the installed operator."""
-    from lockgate.cli import smoking
+    from lockgate.cli import smoke_plan
     from lockgate.cli.home import image_of
     from lockgate.cli.short_pods import Image
 
-    operand = smoking.home(snapshot)
+    operand = smoke_plan.home(snapshot)
     namespace = options.namespace or (operand.namespace if operand else "default")
     if options.image:
         return Image(options.image), namespace
     if operand is None:
-        raise smoking.SmokeError("no operator is installed whose image could be used; give --image IMAGE")
+        raise smoke_plan.SmokeError("no operator is installed whose image could be used; give --image IMAGE")
     return image_of(access_of(options), operand), namespace
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from lockgate.cli.render.lines import WIDTH
 from lockgate.cli.render.text import Paint, render_text
-from lockgate.cli.smoking import Result
+from lockgate.cli.smoke_plan import Result
 
 _COLOURS = {"passed": "green", "failed": "red", "skipped": "yellow"}
 
