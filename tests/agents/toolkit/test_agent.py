@@ -13,8 +13,9 @@ import pytest
 from msgspec.structs import replace
 
 from deploy.cache import cache_folder
+from lockgate.agents.published_files import SPEC_LIMIT, SPECS_LIMIT, cdi_state, mask
 from lockgate.agents.toolkit.agent import Agent
-from lockgate.agents.toolkit.report import DRIFTED, SPEC_LIMIT, SPECS_LIMIT, cdi_state, mask
+from lockgate.agents.toolkit.report import DRIFTED
 from lockgate.agents.toolkit.settings import Settings
 from lockgate.agents.toolkit.specs import Roots, SpecWriter
 from lockgate.cdi.build import Place

@@ -14,13 +14,14 @@ from typing import Final
 
 import msgspec
 
+from lockgate.agents.published_files import cdi_state, rfc3339, spec_directories
 from lockgate.agents.toolkit import change
 from lockgate.agents.toolkit.change import CONFIGURED, REFUSED, UNREACHABLE, Node, Outcome
 from lockgate.agents.toolkit.engines import Engine
 from lockgate.agents.toolkit.engines.containerd import CONTAINERD
 from lockgate.agents.toolkit.engines.crio import Crio
 from lockgate.agents.toolkit.engines.docker import Docker
-from lockgate.agents.toolkit.report import cdi_state, rfc3339, runtime_state, spec_directories
+from lockgate.agents.toolkit.report import runtime_state
 from lockgate.agents.toolkit.settings import Settings
 from lockgate.agents.toolkit.specs import SpecWriter, find_roots, remove_specs
 from lockgate.apply.files import Checkpoint, onward

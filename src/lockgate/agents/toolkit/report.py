@@ -6,15 +6,7 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from lockgate.agents.published_files import (
-    SPEC_LIMIT,
-    SPECS_LIMIT,
-    cdi_state,
-    config_files,
-    mask,
-    rfc3339,
-    spec_directories,
-)
+from lockgate.agents.published_files import config_files
 from lockgate.agents.toolkit.change import CONFIGURED, UNREACHABLE, Node, Outcome
 from lockgate.agents.toolkit.engines.containerd import CONTAINERD, read_node_files, running_release
 from lockgate.agents.toolkit.loaded import differences
@@ -23,17 +15,6 @@ from lockgate.containerd.traps import LostHandler
 from lockgate.host.cri import Loaded, UnreachableError, ask_loaded
 from lockgate.model.node_state import ConfigFile, RuntimeState
 
-__all__ = [
-    "DRIFTED",
-    "SPECS_LIMIT",
-    "SPEC_LIMIT",
-    "Drift",
-    "cdi_state",
-    "mask",
-    "rfc3339",
-    "runtime_state",
-    "spec_directories",
-]
 DRIFTED: Final = "Drifted"
 
 
