@@ -59,4 +59,5 @@ def _conditions(raw: Mapping[str, Any]) -> Iterator[Condition]:
     conditions = status.get("conditions") if isinstance(status, dict) else None
     for each in conditions if isinstance(conditions, list) else ():
         if isinstance(each, dict) and isinstance(each.get("type"), str):
-            yield Condition(**{k: str(each.get(k) or "") for k in ("type", "status", "reason", "message")})
+            kind, state, reason, words = (str(each.get(k) or "") for k in ("type", "status", "reason", "message"))
+            yield Condition(type=kind, status=state, reason=reason, message=words)
