@@ -1,6 +1,7 @@
 """Which logs of operands a live look reads, and what it says when it may not."""
 
 import asyncio
+import datetime as dt
 import io
 import json
 import tarfile
@@ -88,6 +89,15 @@ def test_a_container_that_has_just_begun_anew_is_asked_for_its_last_run_too() ->
     assert [r.previous for r in wanted_runs([pod], (), most=9)] == [False, True]
 
 
+def test_a_container_in_a_crash_loop_is_read_while_it_looks_ready() -> None:
+    pod = _pod(
+        "nvidia-driver-daemonset", "a", {"running": {"startedAt": "2026-01-01T10:00:00Z"}}, restarts=5, ready=True
+    )
+    now = dt.datetime(2026, 1, 1, 10, 0, 30, tzinfo=dt.UTC)
+    assert [r.previous for r in wanted_runs([pod], (), most=9, now=now)] == [False, True]
+    assert wanted_runs([pod], (), most=9, now=now + dt.timedelta(hours=1)) == []
+
+
 def test_a_plugin_that_is_ready_is_read_where_the_node_offers_fewer_gpus_than_it_has() -> None:
     pod = _pod("nvidia-device-plugin-daemonset", "a", {"running": {}}, ready=True)
     offers = [{"nvidia.com/gpu": "2"}, {"nvidia.com/gpu": "1"}, {}]
@@ -123,7 +133,13 @@ def _pod(name: str, node: str, state: dict[str, Any] | None = None, *, restarts:
                 "phase": "Running",
                 "conditions": [{"type": "Ready", "status": str(ready)}],
                 "containerStatuses": [
-                    {"name": "main", "ready": ready, "restartCount": restarts, "state": state or crashed}
+                    {
+                        "name": "main",
+                        "ready": ready,
+                        "restartCount": restarts,
+                        "state": state or crashed,
+                        "lastState": crashed if restarts else {},
+                    }
                 ],
             },
         },

@@ -236,7 +236,7 @@ class _Look:
         nodes = [node for node in found["nodes"] if placed or not offers_its_gpus(node)]
         near = {node.name for node in nodes}
         here = (pod for pod in found["pods"] if pod.spec.node_name in near)
-        told = await read_runs(self._read, wanted_runs(here, nodes, _MOST_RUNS))
+        told = await read_runs(self._read, wanted_runs(here, nodes, _MOST_RUNS, dt.datetime.now(dt.UTC)))
         return (found["logs"] or told) if isinstance(told, Missing) else (*found["logs"], *told)
 
     async def _pods_on(self, nodes: Sequence[str]) -> Any:

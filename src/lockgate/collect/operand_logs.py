@@ -5,6 +5,7 @@ manager whose node says `failed`, the operator that cannot follow its policy. Th
 """
 
 import asyncio
+import datetime as dt
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
@@ -14,7 +15,7 @@ from lockgate.collect.reader import Reader
 from lockgate.model import names
 from lockgate.model.facts import Log, Missing
 from lockgate.model.objects import Node, Pod
-from lockgate.model.pod_state import has_run, is_ready, is_well
+from lockgate.model.pod_state import has_run, is_flapping, is_ready, is_well
 
 # By name, in the order in which they wait for each other: a log more or less decides nothing.
 _STAGES: Final = ("driver", "container-toolkit", "validator", "device-plugin", "mps", "mig-manager", "")
@@ -41,10 +42,10 @@ def is_operator(pod: Pod) -> bool:
     return pod.metadata.labels.get("app") == "gpu-operator"
 
 
-def wanted_runs(pods: Iterable[Pod], nodes: Iterable[Node], most: int) -> list[Run]:
+def wanted_runs(pods: Iterable[Pod], nodes: Iterable[Node], most: int, now: dt.datetime | None = None) -> list[Run]:
     """The runs of operands that are not well; of many nodes the first broken stage of each comes first."""
     known = {node.name: node for node in nodes}
-    sick = [p for p in pods if is_operator(p) or (is_operand(p) and _is_sick(p, known.get(p.spec.node_name)))]
+    sick = [p for p in pods if is_operator(p) or (is_operand(p) and _is_sick(p, known.get(p.spec.node_name), now))]
     ranked = sorted(sick, key=lambda p: (_stage(p), p.spec.node_name, p.name))
     turns: dict[str, int] = {}
     order = []
@@ -52,7 +53,7 @@ def wanted_runs(pods: Iterable[Pod], nodes: Iterable[Node], most: int) -> list[R
         turn = turns.get(pod.spec.node_name, 0)
         turns[pod.spec.node_name] = turn + 1
         order.append((turn, pod))
-    runs = [run for _, pod in sorted(order, key=lambda o: o[0]) for run in _runs(pod)]
+    runs = [run for _, pod in sorted(order, key=lambda o: o[0]) for run in _runs(pod, now)]
     return runs[:most]
 
 
@@ -71,10 +72,12 @@ def offers_its_gpus(node: Node) -> bool:
     return bool(own) and all(offered.get(name) == capacity[name] for name in own)
 
 
-def _is_sick(pod: Pod, node: Node | None) -> bool:
+def _is_sick(pod: Pod, node: Node | None, now: dt.datetime | None) -> bool:
     if pod.metadata.deletion_timestamp is not None or pod.status.phase == "Succeeded":
         return False
-    return not is_ready(pod) or (node is not None and _fails_ready(pod, node))
+    if not is_ready(pod) or any(is_flapping(status, now) for status in pod.status.container_statuses):
+        return True
+    return node is not None and _fails_ready(pod, node)
 
 
 def _fails_ready(pod: Pod, node: Node) -> bool:
@@ -87,13 +90,16 @@ def _stage(pod: Pod) -> int:
     return next(place for place, word in enumerate(_STAGES) if word in pod.name)
 
 
-def _runs(pod: Pod) -> Iterable[Run]:
+def _runs(pod: Pod, now: dt.datetime | None) -> Iterable[Run]:
     """The present run of each container that is not well, and the one before where it has just begun anew.
 
     Of a container that waits to be restarted the kubelet gives the last run's log without being asked for it.
     """
     if is_ready(pod):
-        yield from (Run(pod, status.name) for status in pod.status.container_statuses)
+        for status in pod.status.container_statuses:
+            yield Run(pod, status.name)
+            if is_flapping(status, now):
+                yield Run(pod, status.name, previous=True)
         return
     for status in (*pod.status.init_container_statuses, *pod.status.container_statuses):
         if has_run(status) and not is_well(status):

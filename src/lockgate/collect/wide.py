@@ -127,7 +127,8 @@ async def _kinded(read: Reader, resource: kinds.Resource[Any], namespace: str | 
 
 async def _sick_logs(read: Reader, found: Mapping[str, Any]) -> Any:
     pods = {(p.namespace, p.name): p for name in ("pods", "namespace_pods") for p in _listed(found[name])}
-    return await read_runs(read, wanted_runs(pods.values(), _listed(found["nodes"]), _MOST_LOGS))
+    runs = wanted_runs(pods.values(), _listed(found["nodes"]), _MOST_LOGS, dt.datetime.now(dt.UTC))
+    return await read_runs(read, runs)
 
 
 def _listed(section: Any) -> tuple[Any, ...]:

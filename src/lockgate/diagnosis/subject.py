@@ -164,4 +164,6 @@ class Facts:
 @cache
 def _is_shared(name: str) -> bool:
     """Whether a fact is the same whatever is asked about: a section, or a view of such facts alone."""
-    return name in SECTIONS or (name in VIEWS and all(_is_shared(need.name) for need in needs_of(VIEWS[name])))
+    if name in VIEWS:
+        return all(_is_shared(need.name) for need in needs_of(VIEWS[name]))
+    return name in SECTIONS or name == "snapshot"

@@ -1,5 +1,6 @@
 """What a DaemonSet's pod says of itself: its node, whether it is ready, what it waits for."""
 
+import datetime as dt
 from typing import Final
 
 from lockgate.model.objects import ContainerStatus, Pod
@@ -17,6 +18,9 @@ FAILING: Final = frozenset(
     }
 )
 """Reasons of a waiting container with which the kubelet says that it tried and did not succeed."""
+
+_LOOP: Final = 2  # restarts
+_SETTLED: Final = dt.timedelta(minutes=1)
 
 
 def node_of(pod: Pod) -> str:
@@ -50,6 +54,14 @@ def is_well(status: ContainerStatus) -> bool:
     """Whether a container is ready, or has done its work."""
     ended = status.state.terminated
     return status.ready or (ended is not None and ended.exit_code == 0)
+
+
+def is_flapping(status: ContainerStatus, now: dt.datetime | None) -> bool:
+    """Whether a container has just begun anew after it crashed before: in a crash loop it looks ready for seconds."""
+    began, ended = status.state.running, status.last_state.terminated
+    if now is None or began is None or began.started_at is None or ended is None or not ended.exit_code:
+        return False
+    return status.restart_count >= _LOOP and now - began.started_at < _SETTLED
 
 
 def has_run(status: ContainerStatus) -> bool:

@@ -4,6 +4,7 @@ A text counts only while what said it is not well. A restart that is over, an in
 an old line of the kernel's log blame nobody.
 """
 
+import datetime as dt
 import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
@@ -23,7 +24,7 @@ from lockgate.model.facts import Log, NodeFiles
 from lockgate.model.finding import Evidence
 from lockgate.model.node_state import GPUNodeState
 from lockgate.model.objects import Event, Node, Pod
-from lockgate.model.pod_state import has_run, is_well
+from lockgate.model.pod_state import has_run, is_flapping, is_well
 from lockgate.scheduling.requests import amounts
 
 Place = tuple[str, str]  # namespace, name
@@ -55,6 +56,7 @@ class Known(msgspec.Struct, frozen=True):
     logs: Mapping[Place, tuple[Log, ...]]
     folders: Mapping[str, NodeFiles]
     states: Mapping[str, GPUNodeState]
+    now: dt.datetime | None = None
 
 
 class NodeStack:
@@ -155,10 +157,11 @@ class NodeStack:
         """The containers that are not well, None for a pod that is; a pod may be ready and fail at its work."""
         if each.pod.metadata.deletion_timestamp is not None or each.pod.status.phase == "Succeeded":
             return None
+        flapping = tuple(s.name for s in statuses(each.pod) if is_flapping(s, self._known.now))
         if is_ready(each.pod):
             failing = self._fails_ready(each.operand)
-            return tuple(c.name for c in each.pod.spec.containers) if failing else None
-        return tuple(s.name for s in statuses(each.pod) if not is_well(s))
+            return tuple(c.name for c in each.pod.spec.containers) if failing else flapping or None
+        return (*flapping, *(s.name for s in statuses(each.pod) if not is_well(s)))
 
     def _fails_ready(self, operand: str) -> bool:
         if operand == "device-plugin":

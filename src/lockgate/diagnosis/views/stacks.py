@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from lockgate.diagnosis.views.operands import Operands
 from lockgate.diagnosis.views.stack import Known, NodeStack, Place
-from lockgate.model.facts import Events, Log, Logs, Missing, NodeFolders, Nodes, NodeStates
+from lockgate.model.facts import Events, Log, Logs, Missing, NodeFolders, Nodes, NodeStates, Snapshot
 from lockgate.model.objects import Event, Node
 
 
@@ -30,6 +30,7 @@ def stacks(
     logs: Logs | Missing,
     node_files: NodeFolders | Missing,
     node_states: NodeStates | Missing,
+    snapshot: Snapshot,
 ) -> Stacks:
     """Bring together what is known of the stack; what is not known says nothing."""
     own = {(each.pod.namespace, each.pod.name) for each in operands.pods}
@@ -45,5 +46,6 @@ def stacks(
         {place: tuple(found) for place, found in said.items()},
         {} if isinstance(node_files, Missing) else {f.node: f for f in node_files},
         {} if isinstance(node_states, Missing) else {s.name: s for s in node_states},
+        snapshot.taken_at,
     )
     return Stacks({} if isinstance(nodes, Missing) else {n.name: n for n in nodes}, operands, known)
