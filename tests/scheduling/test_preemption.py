@@ -4,9 +4,10 @@ import datetime as dt
 from typing import Any
 
 import msgspec
+import pytest
 
 from lockgate.model.objects import Metadata, Pod
-from lockgate.scheduling.filters import place
+from lockgate.scheduling.filters import looks_beyond, place
 from lockgate.scheduling.preemption import Candidate, Preemption, explain, explanations, preempt
 from lockgate.scheduling.scene import scene
 from tests.scheduling.build import node, pod
@@ -117,6 +118,28 @@ def test_a_terminating_victim_leaves_a_spread_that_never_counted_it() -> None:
     there = scene(nodes, [high, ending, held("full", 8, "b", 200)])
     urgent = pod("urgent", requests={GPU: 1}, labels=labels, priority=100, topologySpreadConstraints=[spread])
     assert [c.node for c in preempt(urgent, there, place(urgent, there)).best] == ["a"]
+
+
+SPREAD = {
+    "maxSkew": 1,
+    "topologyKey": "host",
+    "whenUnsatisfiable": "DoNotSchedule",
+    "labelSelector": {"matchLabels": {}},
+}
+
+
+@pytest.mark.parametrize(
+    ("fields", "there", "beyond"),
+    [
+        ({}, {}, False),
+        ({"topologySpreadConstraints": [SPREAD]}, {}, True),
+        ({"affinity": {"podAffinity": {}}}, {}, True),
+        ({}, {"affinity": {"podAntiAffinity": {}}}, True),
+        ({"affinity": {"nodeAffinity": {}}}, {}, False),
+    ],
+)
+def test_whether_other_nodes_decide_about_one(fields: Any, there: Any, beyond: bool) -> None:
+    assert looks_beyond(pod(**fields), scene([node("a")], [pod("x", nodeName="a", **there)])) is beyond
 
 
 def test_where_victims_matter_equally_the_scheduler_draws() -> None:

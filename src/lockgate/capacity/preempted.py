@@ -8,7 +8,7 @@ from lockgate.scheduling.filters import place
 from lockgate.scheduling.preemption import LOOKS_AT, Candidate, may_preempt, preempt, priority
 from lockgate.scheduling.scene import Scene, key
 
-MOST_COPIES = 16  # for which evictions are thought through
+MOST_COPIES, MOST_IN_LARGE = 16, 4  # for which evictions are thought through; of more nodes than the scheduler looks at
 _CRITICAL = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 
 
@@ -28,13 +28,15 @@ def preempted(pod: Pod, scene: Scene, wanted: int) -> Preempted:
     scene, count = placed.after, placed.count
     evictions: list[Candidate] = []
     draws = False
-    while count < wanted and len(evictions) < MOST_COPIES and _has_victims(pod, scene):
+    large = len(scene.nodes) > LOOKS_AT
+    most = MOST_IN_LARGE if large else MOST_COPIES
+    while count < wanted and len(evictions) < most and _has_victims(pod, scene):
         placement = place(pod, scene)
-        tried = preempt(pod, scene, placement, most=_looks_at(scene))
+        tried = preempt(pod, scene, placement, most=LOOKS_AT)
         if placement.rejected or not tried.best:
             break
         chosen = tried.best[0]
-        draws = draws or len(tried.best) > 1 or len(scene.nodes) > LOOKS_AT
+        draws = draws or large or len(tried.best) > 1
         evictions.append(chosen)
         after = scene.without_pods(chosen.node, map(key, chosen.victims)).with_pod(pod, chosen.node)
         more = place_copies(pod, after, wanted - count - 1)
@@ -55,7 +57,3 @@ def with_priority(pod: Pod, scene: Scene) -> Pod:
 def _has_victims(pod: Pod, scene: Scene) -> bool:
     own = priority(pod)
     return may_preempt(pod) and any(priority(other) < own for view in scene.nodes.values() for other in view.pods)
-
-
-def _looks_at(scene: Scene) -> int:
-    return max(LOOKS_AT, len(scene.nodes) // 10)

@@ -87,6 +87,16 @@ def checks_but_room(pod: Pod, scene: Scene) -> tuple[Check, ...]:
     return _refused_altogether(pod, scene) or tuple(_checks(pod, scene, None))
 
 
+def looks_beyond(pod: Pod, scene: Scene) -> bool:
+    """Whether what is on other nodes decides about one: by the pod's spread or affinity, or by that of pods there."""
+    affinity = pod.spec.affinity
+    return (
+        bool(pod.spec.topology_spread_constraints)
+        or (affinity is not None and (affinity.pod_affinity is not None or affinity.pod_anti_affinity is not None))
+        or any(view.loners for view in scene.nodes.values())
+    )
+
+
 def unmodelled(pod: Pod, scene: Scene) -> tuple[str, ...]:
     """What could keep the pod away and is not decided here, in words for a person."""
     found = list(volumes.unmodelled(pod, scene.storage))

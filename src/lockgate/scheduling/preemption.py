@@ -12,7 +12,7 @@ import msgspec
 
 from lockgate.model.objects import Pod, PodDisruptionBudget
 from lockgate.scheduling.budgets import Budgets
-from lockgate.scheduling.filters import Placement, checks, first, place
+from lockgate.scheduling.filters import Placement, checks, first, looks_beyond, place
 from lockgate.scheduling.messages import render_fit_error, render_nomination, render_preemption
 from lockgate.scheduling.scene import NodeView, Scene, key
 from lockgate.scheduling.selectors import matches_labels
@@ -59,11 +59,13 @@ def preempt(pod: Pod, scene: Scene, placement: Placement, most: int | None = Non
     """Try every node that eviction could free, or the first until so many are found where it helps."""
     found: list[Candidate] = []
     counts: dict[str, int] = {}
+    alone = not looks_beyond(pod, scene)
     for verdict in placement.verdicts:
         if len(found) == most:
             break
         resolvable = verdict.refusal is not None and verdict.refusal.resolvable
-        tried = _try(pod, scene, verdict.node) if resolvable else (NOT_HELPFUL,)
+        near = scene.only(verdict.node) if alone else scene
+        tried = _try(pod, near, verdict.node) if resolvable else (NOT_HELPFUL,)
         if isinstance(tried, Candidate):
             found.append(tried)
             continue

@@ -62,6 +62,10 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
         view = self.nodes[node]
         return self.with_node(node_view(view.node, [pod for pod in view.pods if key(pod) not in keys]))
 
+    def only(self, name: str) -> "Scene":
+        """The scene with one node alone."""
+        return msgspec.structs.replace(self, nodes={name: self.nodes[name]})
+
     def without_node(self, name: str) -> "Scene":
         """The scene without one node and the pods on it."""
         return msgspec.structs.replace(self, nodes={n: view for n, view in self.nodes.items() if n != name})
