@@ -64,9 +64,9 @@ def mig_layout_invalid(
     if not found or not any(row in gate_one.nearest for row, _ in found):
         return None
     rows = list(dict.fromkeys(row.node for row, _ in found))
-    words_of = next((e.verbatim for _, e in found if e.verbatim), "its GPUs are not partitioned alike")
+    why = next((e.verbatim for _, e in found if e.verbatim), "its GPUs are not partitioned alike")
     arithmetic = gate_rows(gate_one, _distinct(row for row, _ in found))
-    return _failed(rows, words_of, (*(e for _, e in found), *arithmetic))
+    return _failed(rows, why, (*(e for _, e in found), *arithmetic))
 
 
 def _failed(nodes: list[str], why: str, evidence: tuple[Evidence, ...]) -> Failed:

@@ -53,8 +53,10 @@ def kueue_waiting(
     queued = next((q for q in known if _stands_for(q, kind, it)), None)
     if queued is None:
         return _unseen(kind, it, queue, isinstance(queued_workloads, Missing))
-    waiting = next((c for c in _decisive(queued) if c.status == "False" or c.type == "Evicted"), None)
+    waiting = next(iter(_decisive(queued)), None)
     why = _why(waiting.message) if waiting else "its queue has not looked at it yet"
+    if queued.spec.active is False:
+        why = f"its Workload was deactivated ({why})"
     return Failed(
         about=f"workload/{queued.namespace}/{queued.name}",
         summary=f"{kind} {it.name} waits in queue {queued.spec.queue_name or queue}: {why}.",
@@ -86,9 +88,11 @@ def _stands_for(queued: QueuedWorkload, kind: str, it: Resource) -> bool:
 
 
 def _decisive(queued: QueuedWorkload) -> Iterable[Condition]:
-    """Its conditions, those first that come first on the way: quota, then admission checks."""
-    order = ("QuotaReserved", "Admitted", "Evicted")
-    return sorted((c for c in queued.status.conditions if c.type in order), key=lambda c: order.index(c.type))
+    """The conditions that hold it, those first that come first on the way: quota, admission checks, an eviction."""
+    holding = {"QuotaReserved": "False", "Admitted": "False", "Evicted": "True"}
+    order = tuple(holding)
+    own = (c for c in queued.status.conditions if holding.get(c.type) == c.status)
+    return sorted(own, key=lambda c: order.index(c.type))
 
 
 def _why(message: str) -> str:
