@@ -68,5 +68,13 @@ def test_yaml_says_what_json_says_and_no_verb_refuses_no_color(verb: str) -> Non
     assert "\x1b" not in report.stdout
 
 
+@pytest.mark.parametrize("verb", JSON)
+def test_every_verb_with_json_has_markdown(verb: str) -> None:
+    result = run(verb, *JSON[verb], "-o", "markdown")
+    assert (result.returncode, result.stderr) == (run(verb, *JSON[verb]).returncode, "")
+    assert result.stdout.count("```") % 2 == 0
+    assert result.stdout.startswith(("**", "#", "|", "```", "Verdict"))
+
+
 def test_what_comes_near_nothing_gets_no_hint() -> None:
     assert "did you mean" not in run("why", "--xyzzy-plugh").stderr

@@ -7,10 +7,11 @@ finding of severity error or blocker, 4 only warnings, or something that could c
 import argparse
 import importlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NoReturn
 
 from lockgate import __version__
+from lockgate.cli.forms import add_forms, run_in_form
 
 # Every verb with its line of help; what a verb needs is imported only when it runs.
 VERBS = {
@@ -98,7 +99,7 @@ def _without_verb(parser: argparse.ArgumentParser, arguments: list[str]) -> int:
 
 
 def parser_of(prog: str, verb: str) -> argparse.ArgumentParser:
-    """A verb's parser, with what every verb has: `--no-color`, and YAML where there is JSON."""
+    """A verb's parser, with what every verb has: `--no-color`, and YAML and Markdown where there is JSON."""
     command = importlib.import_module(_module(verb))
     parser = _Parser(
         prog=f"{prog} {verb}",
@@ -107,12 +108,7 @@ def parser_of(prog: str, verb: str) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_arguments(parser)
-    known = parser._option_string_actions
-    if "--no-color" not in known:
-        parser.add_argument("--no-color", action="store_true", help="plain text, which this verb always prints")
-    forms = known["--output"].choices if "--output" in known else None
-    if forms and "json" in forms:
-        known["--output"].choices = (*forms, "yaml")
+    add_forms(parser)
     return parser
 
 
@@ -123,30 +119,14 @@ def _module(verb: str) -> str:
 def _run(prog: str, verb: str, arguments: list[str]) -> int:
     options = parser_of(prog, verb).parse_args(arguments)
     command = importlib.import_module(_module(verb))
-    options.yaml = getattr(options, "output", None) == "yaml"
     try:
-        return _in_yaml(command.run, options) if options.yaml else int(command.run(options))
+        return run_in_form(command.run, options)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
         # The reader went away (`| head`): not our fault, and nothing to say it to.
         sys.stdout = None
         return 0
-
-
-def _in_yaml(run: Callable[[argparse.Namespace], int], options: argparse.Namespace) -> int:
-    """A verb's JSON as YAML: the same fields in the same order."""
-    from contextlib import redirect_stdout
-    from io import StringIO
-
-    options.output = "json"
-    with redirect_stdout(StringIO()) as printed:
-        code = int(run(options))
-    if report := printed.getvalue():
-        from lockgate.cli.render.yaml import as_yaml
-
-        sys.stdout.write(as_yaml(report))
-    return code
 
 
 def entry() -> NoReturn:

@@ -23,7 +23,8 @@ def watch(options: argparse.Namespace, target: "Target") -> int:
     from lockgate.collect.watching import watch_pod
     from lockgate.kube.errors import ApiError, Unreachable
 
-    if target.kind != "Pod" or options.source is not None or options.yaml or options.output not in ("text", "json"):
+    printable = options.streams and options.output in ("text", "json")
+    if target.kind != "Pod" or options.source is not None or not printable:
         return complain("--watch follows pod/NAME of a live cluster, as text or json (one document a line)", 2)
     story = _Story(options, target)
     try:
