@@ -117,18 +117,23 @@ def _together(light: tuple[Candidate, ...], pod: Pod, scene: Scene, wanted: int)
     enough = any(each.change.copies >= wanted for each in light if each.change.kind is not ChangeKind.ASK_LESS)
     if enough or notices_itself(pod):
         return
-    taken: dict[str, Change] = {}
+    now, taken = place_copies(pod, scene, wanted).count, dict[str, Candidate]()
     for each in sorted(of_nodes, key=lambda each: _weight(each.change)):
         (name,) = each.touched or ("",)
-        if name not in taken:
-            taken[name] = each.change
-            scene = scene.with_node(each.scene.nodes[name])
-            if (count := place_copies(pod, scene, wanted).count) >= wanted:
-                yield _joined(tuple(taken.values()), count)
-                return
-    moved = next(_moved(least_moves(pod, scene, wanted)), None) if taken else None
-    if moved is not None and moved.copies >= wanted:
-        yield _joined((*taken.values(), moved), moved.copies)
+        if _gained(taken, now) < wanted - now:
+            taken.setdefault(name, each)
+    for name, each in taken.items():
+        scene = scene.with_node(each.scene.nodes[name])
+    parts = tuple(each.change for each in taken.values())
+    if parts and (count := place_copies(pod, scene, wanted).count) >= wanted:
+        yield _joined(parts, count)
+    elif parts and (moved := next(_moved(least_moves(pod, scene, wanted)), None)) and moved.copies >= wanted:
+        yield _joined((*parts, moved), moved.copies)
+
+
+def _gained(taken: Mapping[str, Candidate], now: int) -> int:
+    """Copies that these changes bring together: those of different nodes add up."""
+    return sum(each.change.copies - now for each in taken.values())
 
 
 def _joined(parts: tuple[Change, ...], copies: int) -> Change:
