@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,6 +11,7 @@ from lockgate.capacity.ask import asking
 from lockgate.capacity.change import ChangeKind
 from lockgate.capacity.copies import place_copies
 from lockgate.capacity.fit import Fit, fit
+from lockgate.model.objects import PriorityClass
 from lockgate.scheduling.filters import place
 from lockgate.scheduling.scene import scene
 from tests.capacity.build import A100, GPU, cpu_node, gpu_node, gpu_pod
@@ -159,6 +161,21 @@ def test_a_priority_class_is_known_from_pods_that_have_it() -> None:
 
 
 SLICED = {"nvidia.com/gpu.replicas": "5", "nvidia.com/gpu.sharing-strategy": "time-slicing"}
+
+
+def test_priority_and_policy_come_from_the_class_and_from_the_default_class() -> None:
+    classes = [
+        msgspec.convert({"metadata": {"name": "urgent"}, "value": 7}, PriorityClass),
+        msgspec.convert({"metadata": {"name": "usual"}, "value": 3, "globalDefault": True}, PriorityClass),
+        msgspec.convert({"metadata": {"name": "meek"}, "value": 9, "preemptionPolicy": "Never"}, PriorityClass),
+    ]
+    pods = [gpu_pod("low", 8, node="a", priority=5)]
+    cluster = scene([gpu_node("a")], pods, priorities=classes)
+    evicting = {
+        name: bool(changed(fit(gpu_pod("ask", 8, priorityClassName=name), cluster), ChangeKind.PREEMPT))
+        for name in ("urgent", "", "meek", "system-node-critical")
+    }
+    assert evicting == {"urgent": True, "": False, "meek": False, "system-node-critical": True}
 
 
 def test_what_shared_slots_are_worth_is_said_with_the_place() -> None:

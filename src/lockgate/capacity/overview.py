@@ -84,6 +84,7 @@ def scene_of(snapshot: Snapshot) -> Scene:
         _known(snapshot.namespaces) or (),
         _storage(snapshot),
         _known(snapshot.pod_disruption_budgets),
+        _known(snapshot.priority_classes),
     )
 
 

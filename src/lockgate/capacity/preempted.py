@@ -1,9 +1,11 @@
 """What the scheduler would do by itself for copies that do not fit: evict pods of lower priority, copy by copy."""
 
+from collections.abc import Mapping
+
 import msgspec
 
 from lockgate.capacity.copies import place_copies
-from lockgate.model.objects import Pod
+from lockgate.model.objects import Pod, PriorityClass
 from lockgate.scheduling.filters import place
 from lockgate.scheduling.preemption import LOOKS_AT, Candidate, may_preempt, preempt, priority
 from lockgate.scheduling.scene import Scene, key
@@ -45,13 +47,27 @@ def preempted(pod: Pod, scene: Scene, wanted: int) -> Preempted:
 
 
 def with_priority(pod: Pod, scene: Scene) -> Pod:
-    """The pod with the number of its priority class, read from pods that have the class; as it is where none has."""
-    name = pod.spec.priority_class_name
-    if pod.spec.priority is not None or not name:
+    """The pod with priority and policy of its class, or of the default class, as admission fills them in.
+
+    Where classes were not read the number is that of pods which have the class; None where none has.
+    """
+    spec, name = pod.spec, pod.spec.priority_class_name
+    if spec.priority is not None or (not name and scene.priorities is None):
         return pod
+    found = _class(name, scene.priorities or {})
+    number = _CRITICAL.get(name, found.value if found else _seen(name, scene))
+    policy = spec.preemption_policy or (found.preemption_policy if found else "")
+    return msgspec.structs.replace(pod, spec=msgspec.structs.replace(spec, priority=number, preemption_policy=policy))
+
+
+def _class(name: str, classes: Mapping[str, PriorityClass]) -> PriorityClass | None:
+    return classes.get(name) if name else next((each for each in classes.values() if each.global_default), None)
+
+
+def _seen(name: str, scene: Scene) -> int | None:
+    """The priority of pods that have a class; pods without one have 0."""
     same = (p.spec.priority for v in scene.nodes.values() for p in v.pods if p.spec.priority_class_name == name)
-    known = _CRITICAL.get(name, next(same, None))
-    return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, priority=known))
+    return next(same, None) if name else 0
 
 
 def _has_victims(pod: Pod, scene: Scene) -> bool:

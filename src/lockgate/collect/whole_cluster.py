@@ -27,6 +27,7 @@ _TO_PLACE: Final[dict[str, tuple[kinds.Resource[Any], str]]] = {
     "persistent_volumes": (kinds.PERSISTENTVOLUMES, ""),
     "storage_classes": (kinds.STORAGECLASSES, ""),
     "pod_disruption_budgets": (kinds.PODDISRUPTIONBUDGETS, ""),
+    "priority_classes": (kinds.PRIORITYCLASSES, ""),
 }
 
 

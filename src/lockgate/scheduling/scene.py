@@ -11,6 +11,7 @@ from lockgate.model.objects import (
     PersistentVolumeClaim,
     Pod,
     PodDisruptionBudget,
+    PriorityClass,
     StorageClass,
 )
 from lockgate.scheduling.budgets import Budgets, by_namespace
@@ -41,12 +42,16 @@ class Storage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Scene(msgspec.Struct, frozen=True, kw_only=True):
-    """All nodes by name. `namespaces` holds their labels; `storage` and `budgets` are None when they are not known."""
+    """All nodes by name. `namespaces` holds their labels.
+
+    `storage`, `budgets` and `priorities` (classes by name) are None when they are not known.
+    """
 
     nodes: Mapping[str, NodeView]
     namespaces: Mapping[str, Mapping[str, str]] = {}
     storage: Storage | None = None
     budgets: Budgets | None = None
+    priorities: Mapping[str, PriorityClass] | None = None
 
     def with_node(self, view: NodeView) -> "Scene":
         """The scene with one node replaced or added."""
@@ -77,6 +82,7 @@ def scene(
     namespaces: Iterable[Namespace] = (),
     storage: Storage | None = None,
     budgets: Iterable[PodDisruptionBudget] | None = None,
+    priorities: Iterable[PriorityClass] | None = None,
 ) -> Scene:
     """Put a moment together; pods that have no node, or are finished, are left out."""
     by_node = pods_by_node(pods)
@@ -85,6 +91,7 @@ def scene(
         namespaces={namespace.name: namespace.metadata.labels for namespace in namespaces},
         storage=storage,
         budgets=None if budgets is None else by_namespace(budgets),
+        priorities=None if priorities is None else {each.name: each for each in priorities},
     )
 
 
