@@ -100,6 +100,11 @@ def test_pods_that_are_not_moved_are_counted_with_the_reason() -> None:
     )
 
 
+def test_nothing_is_said_of_pods_that_stay_when_none_holds_what_is_asked_for() -> None:
+    pods = [gpu_pod("ds", 0, node="a", owner="DaemonSet")]
+    assert fit(gpu_pod("ask", 8), scene([gpu_node("a", 4)], pods, budgets=[])).left_out == ("quotas",)
+
+
 def test_budgets_that_were_not_read_are_said() -> None:
     pods, nodes = [gpu_pod("held", 4, node="a")], [gpu_node("a", 4)]
     assert any("budgets, which were not read" in text for text in fit(gpu_pod("ask", 4), scene(nodes, pods)).left_out)

@@ -126,6 +126,12 @@ def test_a_new_node_is_like_those_of_its_product_and_empty() -> None:
     assert [(f.pod, f.target) for f in seen.started] == [("wants", "new-1")]
 
 
+def test_a_new_node_has_whole_gpus_where_any_of_its_product_has() -> None:
+    cut = gpu_node("a", 2, capacity={GPU: "0", "nvidia.com/mig-1g.5gb": "14"})
+    seen = outcome([cut, gpu_node("b", 2)], [], AddNode(A100))
+    assert {row.resource: row.capacity for row in seen.after} == {GPU: 4, "nvidia.com/mig-1g.5gb": 14}
+
+
 def test_re_partitioning_sends_gpu_pods_away_first() -> None:
     node = gpu_node("a", 2, labels={"nvidia.com/mig.strategy": "mixed"})
     pods = [gpu_pod("whole", 1, node="a"), gpu_pod("wants", 1, resource="nvidia.com/mig-3g.20gb")]

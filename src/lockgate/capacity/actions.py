@@ -58,7 +58,7 @@ class LoseGpus(msgspec.Struct, frozen=True):
 
 
 class AddNode(msgspec.Struct, frozen=True):
-    """One more node like an existing one of that product, empty and open."""
+    """One more node like that of this product which has most whole GPUs, empty and open."""
 
     product: str
 
@@ -179,8 +179,8 @@ def _named(pods: Iterable[Pod], scene: Scene) -> str:
 
 def _new_node(product: str, scene: Scene) -> NodeView:
     known = sorted({v.node.metadata.labels.get(names.GPU_PRODUCT, "") for v in scene.nodes.values()} - {""})
-    nodes = (view.node for view in scene.nodes.values())
-    like = next((node for node in nodes if node.metadata.labels.get(names.GPU_PRODUCT) == product), None)
+    nodes = (view.node for view in scene.nodes.values() if view.node.metadata.labels.get(names.GPU_PRODUCT) == product)
+    like = max(nodes, key=lambda node: _slots(node.status.capacity, names.GPU), default=None)
     if like is None:
         raise ActionError(f'no node has the product "{product}" to copy; there is {", ".join(known) or "none"}')
     name = next(n for i in range(1, len(scene.nodes) + 2) if (n := f"new-{i}") not in scene.nodes)
