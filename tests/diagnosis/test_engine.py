@@ -214,7 +214,9 @@ def _thinned(value: Any, chance: float, dice: random.Random) -> Any:
     """The same with some of its keys and items gone: a redacted, cut or hand-filled object."""
     if isinstance(value, dict):
         return {k: _thinned(v, chance, dice) for k, v in value.items() if dice.random() > chance}
-    return [_thinned(v, chance, dice) for v in value if dice.random() > chance] if isinstance(value, list) else value
+    if isinstance(value, list | tuple):  # sections are tuples
+        return [_thinned(v, chance, dice) for v in value if dice.random() > chance]
+    return value
 
 
 @given(
