@@ -14,7 +14,7 @@ from lockgate.diagnosis.views.words import Said, Words
 from lockgate.model.objects import Pod
 
 _IMAGE: Final = re.compile(
-    r"(?P<image>[^\s\"]*/(?:driver|vgpu-manager):(?P<version>\d{3}[\d.]*)-(?:(?P<kernel>\d+\.\d+\.\d+[^\s\"]*)-)?"
+    r"(?<![^\s\"])(?P<image>[^\s\"]*/(?:driver|vgpu-manager):(?P<version>\d{3}[\d.]*)-(?:(?P<kernel>\d+\.\d+\.\d+[^\s\"]*)-)?"
     r"(?P<os>[a-z]+[\d.]*))(?=[\s\",;]|: |$)"
 )
 # containerd, CRI-O and registries say it in these words.

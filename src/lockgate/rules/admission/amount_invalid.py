@@ -12,6 +12,7 @@ slot of a shared GPU by its own name.
 
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.stage import Stage
@@ -76,10 +77,14 @@ def _wrong(about: str, spec: PodSpec) -> Iterator[tuple[str, Evidence]]:
                 yield code, Evidence(object=about, field=field, value=resource, note=note)
 
 
+def _is_whole(amount: Decimal) -> bool:
+    return amount == amount.to_integral_value()  # `% 1` fails on amounts of hundreds of digits
+
+
 def _fault(container: Container, resource: str) -> tuple[str, str] | None:
     asked, limit = container.resources.requests.get(resource), container.resources.limits.get(resource)
     for amount in (asked, limit):
-        if amount is not None and parse_quantity(amount) % 1:
+        if amount is not None and not _is_whole(parse_quantity(amount)):
             return "A06", f"{container.name} asks for {amount} of {resource}"
     if limit is None:
         return "A04", f"{container.name} requests {asked} of {resource} and has no limit"

@@ -21,7 +21,7 @@ from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 _TEXT = re.compile(
     r"(?P<bound>maximum|minimum) (?P<resource>\S+) usage per (?P<type>\w+) is (?P<limit>[^\s,]+?)"
     r"(?:, but (?P<what>limit|request) is (?P<asked>[^\s,\]]+)|\.  No (?:limit|request) is specified)"
-    r"|(?P<ratio>\S+) max limit to request ratio per \w+ is \S+, but [^,\]]+"
+    r"|(?<!\S)(?P<ratio>\S+) max limit to request ratio per \w+ is \S+, but [^,\]]+"
 )
 
 

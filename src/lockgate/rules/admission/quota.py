@@ -21,7 +21,7 @@ from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Workload
 
 _TEXT = re.compile(r"exceeded quota: (?P<quota>[^,\s]+), requested: (?P<rest>.+)$", re.DOTALL)
-_PART = re.compile(r"(?P<key>[^\s,=]+)=(?P<value>[^\s,]+)")
+_PART = re.compile(r"(?<![^\s,=])(?P<key>[^\s,=]+)=(?P<value>[^\s,]+)")
 
 
 @rule(codes=("A01",), severity=Severity.BLOCKER, stages=(Stage.NO_POD,), asks_gpu=None)

@@ -22,7 +22,7 @@ from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Node, Pod
 
 _LABELS = (names.GPU_PRODUCT, names.GPU_COUNT, names.MIG_CAPABLE)
-_DENIED = re.compile(r".*(?:permission denied|[Ff]ailed to write|error (?:creating|writing)).*")
+_DENIED = re.compile(r"(?m)^.*(?:permission denied|[Ff]ailed to write|error (?:creating|writing)).*")
 # A worker looks every minute.
 _PATIENCE = dt.timedelta(minutes=3)
 

@@ -21,7 +21,7 @@ _EVICTED = re.compile(r"The node was low on resource: (?P<resource>ephemeral-sto
 _LIMIT = re.compile(
     r"(?:Container \S+ exceeded its local ephemeral storage limit|Pod ephemeral local storage usage exceeds)"
 )
-_UNPACK = re.compile(r"(?:pull|unpack|extract|copy|writ)\w*.*no space left on device", re.IGNORECASE)
+_UNPACK = re.compile(r"(?:pull|unpack|extract|copy|writ).*no space left on device", re.IGNORECASE)
 _STORIES = (
     (_EVICTED, "the kubelet evicted the pod to get room"),
     (_LIMIT, "the pod wrote more than its own limit, and the kubelet ended it"),
