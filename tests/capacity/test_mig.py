@@ -42,6 +42,14 @@ def test_a_pod_that_asks_for_two_profiles_gets_the_configuration_that_has_both()
     assert change.copies == 2
 
 
+def test_a_profile_that_no_board_here_has_is_said_with_those_that_there_are() -> None:
+    answer = fit(gpu_pod("ask", 1, resource="nvidia.com/mig-1g.6gb"), scene([mixed("a")], []))
+    assert answer.mind == (
+        "no board here has the profile 1g.6gb, but 1g.10gb, 1g.5gb, 1g.5gb.me, 2g.10gb, 3g.20gb, 4g.20gb, 7g.40gb",
+    )
+    assert fit(gpu_pod("ask", 1, resource=MIG), scene([mixed("a")], []), copies=9).mind == ()
+
+
 def test_as_few_nodes_as_are_enough_are_partitioned() -> None:
     answer = fit(gpu_pod("ask", 1, resource=MIG), scene([mixed("a"), mixed("b"), mixed("c", 4)], []), copies=14)
     assert (answer.changes[0].kind, answer.changes[0].copies) == (ChangeKind.TOGETHER, 14)

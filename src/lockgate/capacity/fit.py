@@ -11,6 +11,7 @@ from lockgate.capacity.copies import notices_itself, place_copies
 from lockgate.capacity.demand import gpu_requests
 from lockgate.capacity.node_capacity import is_gpu_node, node_capacity
 from lockgate.capacity.preempted import with_priority
+from lockgate.capacity.repartition import no_such_profile
 from lockgate.capacity.shared import Shared, shared
 from lockgate.model.objects import Pod
 from lockgate.scheduling.filters import unmodelled
@@ -22,8 +23,8 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The answer for `wanted` copies of a pod.
 
     `where` holds copies by node, `shared` those of its nodes whose slots share a GPU. `blockers` is what refuses the
-    next copy on the GPU nodes, after those were placed. `undecided` is what about this pod could still keep it away,
-    `left_out` what the model leaves out for every pod.
+    next copy on the GPU nodes, after those were placed; `mind` what no change of these nodes can help. `undecided` is
+    what about this pod could still keep it away, `left_out` what the model leaves out for every pod.
     """
 
     wanted: int
@@ -33,6 +34,7 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     other_nodes: int
     shared: tuple[Shared, ...] = ()
     blockers: tuple[Blocker, ...] = ()
+    mind: tuple[str, ...] = ()
     changes: tuple[Change, ...] = ()
     undecided: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
@@ -63,6 +65,7 @@ def fit(pod: Pod, scene: Scene, copies: int = 1) -> Fit:
         gpu_nodes=len(gpu),
         other_nodes=len(scene.nodes) - len(gpu),
         blockers=blockers(pod, placed.after, gpu) if short else (),
+        mind=no_such_profile(gpu_requests(pod), map(scene.nodes.__getitem__, gpu)) if short else (),
         changes=tried.changes,
         undecided=unmodelled(pod, scene),
         left_out=_left_out(pod, scene, tried),

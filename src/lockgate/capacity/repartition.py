@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from lockgate.capacity.slots import number
-from lockgate.mig.configurations import DISABLED, Profiles, configurations, lost_gb
+from lockgate.mig.configurations import DISABLED, Profiles, configurations, lost_gb, resource_name
 from lockgate.mig.geometry import Board, board_of
 from lockgate.model import names
 from lockgate.model.objects import Node
@@ -69,6 +69,21 @@ def partitionable(view: NodeView) -> tuple[Board | None, int]:
     if not gpus or labels.get(_STRATEGY) != "mixed" or _held(view.room):
         return None, 0
     return board_of(labels.get(names.GPU_PRODUCT, ""), number(labels, names.GPU_MEMORY)), gpus
+
+
+def no_such_profile(resources: Iterable[str], views: Iterable[NodeView]) -> tuple[str, ...]:
+    """For each MIG resource that no known board of these nodes has, the profiles that there are."""
+    labels = [view.node.metadata.labels for view in views]
+    boards = {board_of(each.get(names.GPU_PRODUCT, ""), number(each, names.GPU_MEMORY)) for each in labels} - {None}
+    known = sorted({resource_name(shape) for board in boards if board for shape in board.shapes})
+    asked = [name.removeprefix(names.MIG_PREFIX) for name in resources if name.startswith(names.MIG_PREFIX)]
+    return tuple(
+        f"no board here has the profile {name}, but {', '.join(known)}" for name in asked if _lacks(known, name)
+    )
+
+
+def _lacks(known: list[str], name: str) -> bool:
+    return bool(known) and name not in known
 
 
 def partitionables(views: Iterable[NodeView]) -> tuple[Partitionable, ...]:

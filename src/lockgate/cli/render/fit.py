@@ -65,6 +65,8 @@ def _blockers(answer: Fit) -> Iterator[str]:
     yield f"What blocks {'the next copy' if answer.copies else 'it'} on {answer.gpu_nodes} GPU nodes{others}"
     for blocker in answer.blockers:
         yield from _wrap(f"{len(blocker.nodes)}  {blocker.text}: {_nodes(blocker)}", "     ", "  ")
+    for text in answer.mind:
+        yield from _wrap(f"Mind: {text}", "  ")
 
 
 def _nodes(blocker: Blocker) -> str:
