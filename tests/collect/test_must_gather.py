@@ -47,8 +47,8 @@ def test_described_nodes_are_the_nodes_as_objects(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "ask", "causes"),
     [
-        ("unhealthy", "", ["devices/unhealthy"]),
-        ("unhealthy", "node/gpu-a", ["devices/unhealthy"]),
+        ("unhealthy", "", ["xid/off-the-bus"]),
+        ("unhealthy", "node/gpu-a", ["xid/off-the-bus"]),
         ("unhealthy", "operand/device-plugin", []),
         ("taint", "", ["operands/left-out"]),
         ("taint", "operand/container-toolkit", ["operands/left-out"]),

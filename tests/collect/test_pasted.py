@@ -69,7 +69,7 @@ def test_an_event_list_is_read_in_each_shape(data: bytes) -> None:
 @pytest.mark.parametrize(
     ("target", "finding"),
     [
-        ("pod/broken", "containerd/handler-missing"),
+        ("pod/broken", "nodes/default-handler-gone"),  # no RuntimeClass is shown, so the node's own is gone
         ("pod/pinned", "kubelet/refused"),
         ("rs/infer-557bbc6c74", "admission/quota"),
     ],

@@ -17,6 +17,7 @@ from lockgate.kube import resources as kinds
 from lockgate.model.facts import Missing, Snapshot
 
 _ALIVE: Final = "status.phase!=Succeeded,status.phase!=Failed"
+_WAITING: Final = "spec.nodeName=,status.phase=Pending"
 _FAILED: Final = "status.phase=Failed"
 _WARNINGS: Final = "type=Warning"
 _MOST_LOGS: Final = 200  # runs of containers
@@ -71,7 +72,7 @@ def _around_node(read: Reader, node: str) -> dict[str, Awaitable[Any]]:
     return {
         "nodes": _one(read, kinds.NODES, node),
         "node_states": _one(read, kinds.GPUNODESTATES, node),
-        "pods": read.list(kinds.PODS, field_selector=f"{on_node},{_ALIVE}"),
+        "pods": _on_or_waiting(read, on_node),
         "namespace_pods": read.list(kinds.PODS, field_selector=f"{on_node},{_FAILED}"),
         **_shared(read),
         **read_neighbours(read, ("resource_slices", "node_claims")),
@@ -110,6 +111,16 @@ def _workloads(read: Reader, namespace: str | None = None) -> dict[str, Awaitabl
         "stateful_sets": _kinded(read, kinds.STATEFULSETS, namespace),
         "jobs": _kinded(read, kinds.JOBS, namespace),
     }
+
+
+async def _on_or_waiting(read: Reader, on_node: str) -> Any:
+    """The pods of a node, and those that wait for any: whether somebody waits tells a cordon from a fault."""
+    there, waiting = await asyncio.gather(
+        read.list(kinds.PODS, field_selector=f"{on_node},{_ALIVE}"),
+        read.list(kinds.PODS, field_selector=_WAITING),
+    )
+    lacking = next((answer for answer in (there, waiting) if isinstance(answer, Missing)), None)
+    return lacking or (*there, *waiting)
 
 
 async def _one(read: Reader, resource: kinds.Resource[Any], name: str) -> Any:
