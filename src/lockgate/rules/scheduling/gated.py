@@ -30,6 +30,10 @@ _OWNERS = {"kueue.x-k8s.io": "Kueue (its queue has not admitted the workload)"}
         "scheduling/selector",
         "scheduling/untolerated-taint",
         "scheduling/other-resource",
+        "scheduling/placement",
+        "scheduling/wrong-name",
+        "discovery/no-gpu-node",
+        "autoscaling/node-not-initialized",
     ),
 )
 def gated(pod: Pod, pod_events: Events | Missing) -> Failed | Passed | None:
