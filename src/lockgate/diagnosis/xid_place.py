@@ -28,7 +28,9 @@ class Place(msgspec.Struct, frozen=True):
     def completed(self, xid: NodeXid) -> NodeXid:
         """The XID with what its node tells of it."""
         acted = xid.acted or _left_alone(xid.code.number, self.settings)
-        return msgspec.structs.replace(xid, holders=self._holders(xid), acted=acted, past=self._is_past(xid))
+        return msgspec.structs.replace(
+            xid, holders=self._holders(xid), acted=acted, past=xid.past or self._is_past(xid)
+        )
 
     def _is_past(self, xid: NodeXid) -> bool:
         """Whether the device plugin has the GPU in use again: this one, or all where it is not told which."""

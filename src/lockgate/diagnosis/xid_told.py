@@ -25,6 +25,7 @@ _MARKED: Final = re.compile(
 )
 # Lockgate's plugin, in its log, and in GPUNodeState.
 _OURS: Final = re.compile(r"\bXID (?P<code>\d+) on (?:(?P<uuid>GPU-\S+)|a GPU that does not tell)")
+_AGAIN: Final = re.compile(r"\((?P<uuid>GPU-[^)\s]+)\): healthy again")
 _REASON: Final = re.compile(r"\bXID (?P<code>\d+)")
 _MOST: Final = 3  # pieces of evidence of one XID
 _LONGEST: Final = 500
@@ -100,11 +101,14 @@ def from_events(events: Iterable[Event]) -> Iterator[NodeXid]:
 def from_plugin(node: str, words: NodeWords) -> Iterator[NodeXid]:
     """XIDs that Lockgate's plugin saw, and those for which NVIDIA's took a device out."""
     for log in words.operand_logs(node):
-        for line in log.text.splitlines():
+        lines = log.text.splitlines()
+        well = {found["uuid"]: at for at, line in enumerate(lines) if (found := _AGAIN.search(line))}
+        for at, line in enumerate(lines):
             if match := _OURS.search(line):
                 yield NodeXid(
                     code=code_of(int(match["code"])),
                     uuid=match["uuid"] or "",
+                    past=well.get(match["uuid"], -1) > at,
                     evidence=(Evidence(object=f"log of {log.pod}/{log.container}", verbatim=line.strip()[:_LONGEST]),),
                 )
             if match := _MARKED.search(line):
