@@ -15,6 +15,9 @@ import yaml
 
 from lockgate.collect.offline import from_path
 from lockgate.diagnosis.rule import Rule
+from lockgate.diagnosis.scope import scope
+from lockgate.diagnosis.target import parse_target
+from lockgate.model.facts import Missing, Snapshot
 from tests.corpus import apart
 from tests.corpus.judge import Expect
 from tests.corpus.question import Question
@@ -22,6 +25,7 @@ from tests.corpus.variants import VARIANTS, Variant, world
 from tests.corpus.written import Case, load, of_rules
 from tests.rules.world import snapshot
 
+_PARTNERS = 4  # of each case, drawn by name
 _BUNDLES = Path(__file__).parent.parent / "bundles"
 Rules = tuple[Rule, ...]
 Group = Callable[[Rules, int], Iterator[Question]]  # the rules, and which share of the generated: 1 of so many
@@ -57,6 +61,26 @@ def _recorded(_rules: Rules, _share: int) -> Iterator[Question]:
 
 # --- what is made of the written ones
 
+# True beside a pod's fault where the whole cluster is looked at: what the operator and its DaemonSets say themselves.
+_OF_THE_CLUSTER = ("operands/left-out", "operator/policy-not-ready")
+
+
+def _of_cluster(_rules: Rules, share: int) -> Iterator[Question]:
+    """The rules' cases about a GPU pod that is not well, asked as somebody asks who does not know of that pod."""
+    for case in of_rules():
+        name = f"{case.name} (of the cluster)"
+        facts = snapshot(case.facts)
+        if _sampled(name, share) and all(_is_sick_gpu_pod(facts, ask) for ask in case.asks):
+            expect = msgspec.structs.replace(case.expect, also=_OF_THE_CLUSTER)
+            yield Question(name=name, snapshot=facts, ask="", expect=expect)
+
+
+def _is_sick_gpu_pod(facts: Snapshot, ask: str) -> bool:
+    target = parse_target(ask, "default")
+    if target.kind != "Pod" or isinstance(facts.nodes, Missing):
+        return False
+    return all(s.asks_gpu and not s.well for s in scope(facts, target).about)
+
 
 def _sampled(name: str, share: int) -> bool:
     return zlib.crc32(name.encode()) % share == 0
@@ -91,9 +115,9 @@ def _allowing_less(case: Case, ask: str, rules: Rules) -> Expect:
 
 def _apart(_rules: Rules, share: int) -> Iterator[Question]:
     """Pairs of cases that share a cluster; of each pair both questions."""
-    cases = [c for c in chain(load("reports"), of_rules()) if "healthy" not in c.name]
+    cases = list(chain(load("reports"), of_rules()))
     for first in cases:
-        for second in random.Random(first.name).sample(cases, 4):
+        for second in sorted(cases, key=lambda c: zlib.crc32(f"{first.name} + {c.name}".encode()))[:_PARTNERS]:
             name = f"{first.name} + {second.name}"
             if first.name == second.name or not _sampled(name, share) or not (facts := apart.together(first, second)):
                 continue
@@ -108,6 +132,7 @@ GROUPS: dict[str, Group] = {
     "reports D1-D33": _written("reports"),
     "recorded clusters": _recorded,
     "failing cases of the rules": _of_rules,
+    "the same asked of the cluster": _of_cluster,
     "two faults at once": _written("pairs"),
     "two faults apart": _apart,
     **{name: _varied(name) for name in VARIANTS},

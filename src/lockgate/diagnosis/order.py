@@ -48,10 +48,10 @@ def explaining(found: Sequence[Said], beneath: Sequence[Said], rules: Iterable[R
     kept: list[Said] = []
     explained, left = list(found), list(beneath)
     while explained:
-        new = [b for b in left if any(_explains(b, e, mutes) for e in explained)]
-        left = [b for b in left if b not in new]
-        kept += new
-        explained = new
+        asked = [(b, any(_explains(b, e, mutes) for e in explained)) for b in left]
+        explained = [b for b, explains in asked if explains]
+        left = [b for b, explains in asked if not explains]
+        kept += explained
     return kept
 
 
