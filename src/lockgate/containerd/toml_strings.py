@@ -10,9 +10,12 @@ _LITERAL = re.compile(r"'([^'\n]*)'")
 _LENIENT_LITERAL = re.compile(r"'([^']*)'")
 _BASIC = re.compile(r'"((?:[^"\\\n]|\\[^\n])*)"')
 _LENIENT_BASIC = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
+_BASIC_1 = re.compile(r'"((?:[^"\\\n]|\\[\r\n\t ]+|\\[^\n])*)"')
 _LONG_LITERAL = re.compile(r"'''\r?\n?(.*?)'''('{0,2})", re.DOTALL)
 _LONG_BASIC = re.compile(r'"""\r?\n?((?:[^\\]|\\.)*?)"""("{0,2})', re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|x([0-9A-Fa-f]{2})|([ \t]*\r?\n\s*)|(.))", re.DOTALL)
+# go-toml v1 steps over any white space behind a backslash, in strings of one line as well
+_ESCAPE_1 = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|x([0-9A-Fa-f]{2})|([\r\n\t ]+)|(.))", re.DOTALL)
 _SIMPLE = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", '"': '"', "\\": "\\", "/": "/", "e": "\x1b"}
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)")
 _CONTROL_1 = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
@@ -56,7 +59,8 @@ def read_string(text: str, at: int, dialect: Dialect) -> tuple[str, int]:
 
 
 def _pattern(text: str, at: int, dialect: Dialect) -> tuple[str, re.Pattern[str]]:
-    for opening, pattern in (('"""', _LONG_BASIC), ("'''", _LONG_LITERAL), ('"', _BASIC)):
+    basic = _BASIC_1 if dialect.lenient_strings else _BASIC
+    for opening, pattern in (('"""', _LONG_BASIC), ("'''", _LONG_LITERAL), ('"', basic)):
         if text.startswith(opening, at):
             return opening, pattern
     return "'", _LENIENT_LITERAL if dialect.lenient_strings else _LITERAL
@@ -83,4 +87,4 @@ def unescape(body: str, at: int, dialect: Dialect) -> str:
             return _REPLACEMENT
         raise StringError("toml: invalid unicode escape", at + match.start())
 
-    return _ESCAPE.sub(one, body)
+    return (_ESCAPE_1 if dialect.lenient_strings else _ESCAPE).sub(one, body)

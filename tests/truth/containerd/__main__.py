@@ -74,7 +74,8 @@ def _pair(seed: str, binary: Binary, binaries: list[Binary], options: argparse.N
     counts["refused"] += outcome.failed
     counts["varying"] += outcome.varies
     counts["error texts that differ"] += not outcome.error_text_agreed
-    if options.texts and not outcome.error_text_agreed:
+    counts["error lines that differ"] += not outcome.error_line_agreed
+    if options.texts and not (outcome.error_text_agreed and outcome.error_line_agreed):
         print(f"{seed} on {binary.release}: {outcome.differences[0]}", flush=True)
     if not outcome.agreed:
         counts["mismatches"] += 1

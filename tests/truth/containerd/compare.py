@@ -20,6 +20,7 @@ class Outcome:
     agreed: bool
     differences: tuple[str, ...] = ()
     error_text_agreed: bool = True
+    error_line_agreed: bool = True
     failed: bool = False
     varies: bool = False
 
@@ -52,11 +53,15 @@ def _errors(real: Answer, ours: Answer) -> Outcome:
     text = ours.error in real.error or real.crashed
     note = () if crash and text else (f"containerd says: {real.error.strip()[-300:]} | model says: {ours.error}",)
     return Outcome(
-        agreed=crash and same_row(real.error, ours.error), differences=note, error_text_agreed=text, failed=True
+        agreed=crash,
+        differences=note,
+        error_text_agreed=text,
+        error_line_agreed=same_line(real.error, ours.error),
+        failed=True,
     )
 
 
-def same_row(real: str, ours: str) -> bool:
+def same_line(real: str, ours: str) -> bool:
     """Whether two refusals name the same line of a file; true where one of them names none.
 
     Words differ (Go's parser has its own for each slip of the pen), the place may not. go-toml 2.3 calls the end of the
