@@ -154,6 +154,14 @@ ROWS: dict[str, tuple[Diagnosis, str, str]] = {
         "scheduling/scheduler-absent",
         "B08",
     ),
+    "no GPU node yet, and Kueue has not admitted it": (
+        answer(
+            {"cpu-1": NO_LABELS | offers(None, None)},
+            {"default/x": asks(schedulingGates=[{"name": "kueue.x-k8s.io/admission"}])},
+        ),
+        "queueing/kueue-waiting",
+        "A13",
+    ),
     "free, and Kueue has not admitted it": (
         answer({"gpu-a": {}}, {"default/x": asks(schedulingGates=[{"name": "kueue.x-k8s.io/admission"}])}),
         "queueing/kueue-waiting",
