@@ -64,14 +64,16 @@ class _Asked:
     """The rules, asked about one subject after the other; what is the same for all of them is derived once."""
 
     def __init__(self, snapshot: Snapshot, target: Target, rules: tuple[Rule, ...]) -> None:
-        self._snapshot, self._target, self._rules = snapshot, target, rules
+        self._snapshot, self._target = snapshot, target
+        self._at = {stage: tuple(r for r in rules if stage in r.stages) for stage in Stage}
         self._shared: dict[str, Any] = {}
         self._count = 0
 
     def about(self, subject: Subject) -> Answers:
         """Every rule's word about a subject. Fallback rules come last, and only if nothing else failed."""
         facts = Facts(self._snapshot, subject, self._shared)
-        asked = [r for r in self._rules if applies(r, subject)]
+        asks_gpu = subject.asks_gpu
+        asked = [r for r in self._at[subject.stage] if r.asks_gpu in (None, asks_gpu)]
         outcomes = [(r, outcome(r, facts)) for r in asked if not r.fallback]
         if not any(isinstance(o, Failed) for _, o in outcomes):
             outcomes += [(r, outcome(r, facts)) for r in asked if r.fallback]
