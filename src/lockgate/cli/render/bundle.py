@@ -5,7 +5,7 @@ from typing import Final
 
 from lockgate.cli.comparing import Change, Comparison, File, Object
 from lockgate.cli.contents import Area, Contents
-from lockgate.cli.render.lines import WIDTH, cut, few, wrap
+from lockgate.cli.render.lines import WIDTH, cut, few, short_name, wrap
 from lockgate.kit.quantity import binary_size
 
 _SIGNS: Final = {"added": "+", "removed": "-", "changed": "~"}
@@ -58,7 +58,7 @@ def _contents(seen: Contents) -> Iterator[str]:
 
 
 def _area(area: Area) -> str:
-    return f"{cut(area.name, 27):<28}{area.count or '':>9}{binary_size(area.size):>11}"
+    return f"{short_name(area.name, 27):<28}{area.count or '':>9}{binary_size(area.size):>11}"
 
 
 def _gaps(seen: Contents) -> Iterator[str]:

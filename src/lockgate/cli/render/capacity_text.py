@@ -8,8 +8,8 @@ from lockgate.capacity.overview import Overview
 from lockgate.capacity.repartition import Partitionable
 from lockgate.capacity.slots import Sharing
 from lockgate.capacity.table import By, NamespaceRow, Row
+from lockgate.cli.render.lines import WIDTH, short_name
 
-WIDTH = 100
 _BAR = 15
 _KEY = 27
 _COLUMNS = {
@@ -55,9 +55,8 @@ def _table(by: By, whole: Row, rows: list[Row], heads: list[str]) -> Iterator[st
 
 
 def _line(key: str, heads: list[str], numbers: list[str], bar: str) -> str:
-    cut = key if len(key) <= _KEY else f"{key[: _KEY - 1]}…"
     cells = "".join(f"{number:>{len(head) + 1}}" for number, head in zip(numbers, heads, strict=True))
-    return f"{cut:<{_KEY}}{cells} {bar}".rstrip()
+    return f"{short_name(key, _KEY - 1):<{_KEY}}{cells} {bar}".rstrip()
 
 
 def _numbers(row: Row, heads: list[str]) -> list[str]:
@@ -110,7 +109,8 @@ def _namespaces(rows: tuple[NamespaceRow, ...], measured: bool) -> Iterator[str]
 
 def _namespace_line(key: str, resource: str, pods: str, requested: str, idle: str, waiting: str, asked: str) -> str:
     measured = idle and f"{idle:>6}"
-    return f"{key:<26} {resource:<28}{pods:>6}{requested:>11}{measured}{waiting:>14}{asked:>6}"
+    of = f"{short_name(key, 26):<26} {short_name(resource, 27):<28}"
+    return f"{of}{pods:>6}{requested:>11}{measured}{waiting:>14}{asked:>6}"
 
 
 def _idle(seen: Overview) -> Iterator[str]:

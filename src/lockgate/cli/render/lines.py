@@ -25,6 +25,14 @@ def few(names: Iterable[str], most: int = 12) -> str:
     return ", ".join(every[:most]) + (f" and {more} more" if more > 0 else "")
 
 
+def short_name(name: str, width: int) -> str:
+    """A name that fits a column, cut in its middle: nodes of one pool differ in their last characters only."""
+    if len(name) <= width:
+        return name
+    tail = width // 2
+    return f"{name[: width - 1 - tail]}…{name[-tail:]}"
+
+
 def cut(text: str, width: int) -> str:
-    """A text that fits a column; what is cut off is shown to be."""
+    """A text that fits a column; what is cut off at its end is shown to be."""
     return text if len(text) <= width else f"{text[: width - 1]}…"

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from lockgate.cli.render.lines import WIDTH, cut, few, wrap
+from lockgate.cli.render.lines import WIDTH, cut, few, short_name, wrap
 from lockgate.cli.surveying import UNKNOWN, NodeLine, Offer, Survey
 from lockgate.model import names
 from lockgate.model.finding import Finding, Severity
@@ -47,7 +47,7 @@ def _gate_one(seen: Survey) -> Iterator[str]:
     for node in _shown(seen):
         yield from (_offer(node, offer) for offer in node.offers)
         if not node.offers:
-            yield f"{cut(node.node, 21):<22}{cut(node.product, 23):<24}{'offers no GPU':>{_WIDE}}  {_state(node)}"
+            yield f"{_who(node)}{'offers no GPU':>{_WIDE}}  {_state(node)}"
     more = len(seen.nodes) - _FEW
     if more > 0:
         yield f"  and {more} more nodes (-o json shows all)"
@@ -60,7 +60,11 @@ def _offer(node: NodeLine, offer: Offer) -> str:
     )
     special = "" if offer.resource == names.GPU else f" {offer.resource}"
     shared = "".join(f" {s}" for s in offer.sharing if s != "exclusive")
-    return f"{cut(node.node, 21):<22}{cut(node.product, 23):<24}{cells}  {_state(node)}{special}{shared}"
+    return f"{_who(node)}{cells}  {_state(node)}{special}{shared}"
+
+
+def _who(node: NodeLine) -> str:
+    return f"{short_name(node.node, 21):<22}{short_name(node.product, 23):<24}"
 
 
 def _state(node: NodeLine) -> str:
@@ -75,7 +79,7 @@ def _gate_two(seen: Survey) -> Iterator[str]:
     for node in _shown(seen):
         handlers = UNKNOWN if node.handlers is None else ", ".join(node.handlers) or "none"
         cdi = UNKNOWN if node.cdi_devices is None else str(node.cdi_devices)
-        yield f"{cut(node.node, 25):<26}{cut(handlers, 33):<34}{cdi:>12}  {node.runtime_phase or UNKNOWN}"
+        yield f"{short_name(node.node, 25):<26}{cut(handlers, 33):<34}{cdi:>12}  {node.runtime_phase or UNKNOWN}"
 
 
 def _versions(seen: Survey) -> Iterator[str]:
@@ -93,8 +97,8 @@ def _versions(seen: Survey) -> Iterator[str]:
 def _operands(seen: Survey) -> Iterator[str]:
     yield f"{'OPERAND':<26}{'NAMESPACE':<20}{'DESIRED':>8}{'READY':>7}  IMAGE"
     for each in seen.operands:
-        place = f"{each.operand:<26}{cut(each.namespace, 19):<20}"
-        yield f"{place}{each.desired:>8}{each.ready:>7}  {cut(each.image, 36)}"
+        place = f"{each.operand:<26}{short_name(each.namespace, 19):<20}"
+        yield f"{place}{each.desired:>8}{each.ready:>7}  {short_name(each.image, 36)}"
     if not seen.operands:
         yield "  none is known"
 
