@@ -23,6 +23,28 @@ def test_every_verb_has_examples_and_loads_nothing_for_its_help(verb: str) -> No
     assert f"lockgate {verb}" in result.stdout
 
 
+@pytest.mark.parametrize("words", [(), *((verb,) for verb in VERBS)], ids=" ".join)
+def test_help_shows_usage_and_purpose_and_then_examples_before_any_option(words: tuple[str, ...]) -> None:
+    usage, purpose, examples, *rest = run(*words, "--help").stdout.split("\n\n")
+    assert usage.startswith(f"usage: {' '.join(('lockgate', *words))} ")
+    assert "\n" not in usage
+    assert purpose.count(". ") == 0
+    assert purpose.endswith(".")
+    assert max(map(len, purpose.splitlines())) <= 100
+    assert examples.startswith("examples:\n  ")
+    assert "lockgate" in examples
+    assert sum(part.startswith("options:") for part in rest) == 1
+    assert not words or rest[-1].startswith("exit codes:") or words == ("completion",)
+
+
+def test_the_usage_line_names_what_has_to_be_given() -> None:
+    lines = {verb: run(verb, "--help").stdout.partition("\n")[0].removeprefix("usage: lockgate ") for verb in VERBS}
+    assert lines["why"] == "why [TARGET] [options]"
+    assert lines["collect"] == "collect -o FILE [options]"
+    assert lines["fit"] == "fit (-f FILE | --gpus N | --mig PROFILE) [options]"
+    assert lines["completion"] == "completion {bash,zsh,fish} [options]"
+
+
 @pytest.mark.parametrize(
     ("words", "meant"),
     [

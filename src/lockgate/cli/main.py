@@ -7,6 +7,7 @@ finding of severity error or blocker, 4 only warnings, or something that could c
 import argparse
 import importlib
 import sys
+import textwrap
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -35,12 +36,38 @@ _EXAMPLES = """examples:
   {prog} why pod/train --from bundle.tgz  the same from files, without a cluster
 """
 
+_WIDTH = 100
+
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:  # type: ignore[explicit-override]
         """One line, and exit 2; usage is one `--help` away."""
         sys.stderr.write(f"{self.prog}: {message}{_near(message, self._words())} (see {self.prog} --help)\n")
         raise SystemExit(2)
+
+    def format_help(self) -> str:  # type: ignore[explicit-override]
+        """Usage, purpose in a sentence, examples; then what else there is to say, the options, and exit codes."""
+        purpose, _, more = (self.description or "").partition(". ")
+        examples, _, rest = (self.epilog or "").partition("\n\n")
+        formatter = self._get_formatter()
+        formatter.add_usage(self.usage or self._usage(), self._actions, self._mutually_exclusive_groups)
+        for text in (f"{purpose.rstrip('.')}.", examples, more):
+            formatter.add_text(text if text is examples else textwrap.fill(text, _WIDTH, break_on_hyphens=False))
+        for group in self._action_groups:
+            formatter.start_section(group.title)
+            formatter.add_text(group.description)
+            formatter.add_arguments(group._group_actions)
+            formatter.end_section()
+        formatter.add_text(rest)
+        return formatter.format_help()
+
+    def _usage(self) -> str:
+        """One line: what has to be given and what is asked about, each flag below."""
+        either = [a for g in self._mutually_exclusive_groups if g.required for a in g._group_actions]
+        named = [a for a in self._actions if a.required or not a.option_strings or a in either]
+        formatter = argparse.HelpFormatter(prog="%(prog)s", width=10 * _WIDTH)
+        formatter.add_usage(None, named, self._mutually_exclusive_groups, prefix="")
+        return f"{formatter.format_help().strip()} [options]"
 
     def _words(self) -> list[str]:
         """Everything that may be typed: flags, and the values that they know."""
