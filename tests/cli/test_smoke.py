@@ -155,7 +155,8 @@ def test_a_pod_that_nothing_explains_fails_when_its_time_is_over(tmp_path: Path)
     assert "failed   gpu-a  gate 1: it did not run within 2 s, and no cause is seen" in out
 
 
-def test_a_full_node_is_left_alone_with_who_holds_it(tmp_path: Path) -> None:
+def _full() -> Estate:
+    """gpu-a is held, gpu-b not ready, gpu-c cordoned."""
     estate = Estate(node("gpu-a"), node("gpu-b", ready="False"), node("gpu-c", unschedulable=True))
     begin = estate.begin
 
@@ -166,7 +167,13 @@ def test_a_full_node_is_left_alone_with_who_holds_it(tmp_path: Path) -> None:
         estate.cluster.put("/api/v1/namespaces/ml/pods/holder", {"spec": spec, "status": {"phase": "Running"}})
 
     estate.begin = with_holder  # type: ignore[method-assign]
-    code, out, _ = smoke(tmp_path, estate)
+    return estate
+
+
+@pytest.mark.parametrize("dry", [(), ("--dry-run",)])
+def test_a_full_node_is_left_alone_with_who_holds_it(dry: tuple[str, ...], tmp_path: Path) -> None:
+    estate = _full()
+    code, out, _ = smoke(tmp_path, estate, *dry)
     assert (code, estate.made) == (4, [])
     assert "skipped  gpu-a  no nvidia.com/gpu is free; held by ml/holder (1)" in out
     assert "skipped  gpu-b  the node is not ready" in out
@@ -243,6 +250,15 @@ def test_a_dry_run_prints_the_pods_and_makes_nothing(tmp_path: Path) -> None:
     assert (pod["kind"], pod["metadata"]["namespace"]) == ("Pod", "default")
     assert pod["spec"]["containers"][0]["image"] == "other:1"
     assert {m for m, _ in estate.cluster.calls} == {"GET"}
+    name = pod["metadata"]["name"]
+    word = f"# planned  gpu-b  pod default/{name} asks for 1 nvidia.com/gpu, runs `nvidia-smi -L` in other:1"
+    assert out.splitlines()[0] == word
+
+
+def test_a_dry_run_as_json_has_a_word_on_every_node(tmp_path: Path) -> None:
+    code, out, _ = smoke(tmp_path, Estate(node("gpu-a"), node("gpu-b", ready="False")), "--dry-run", "-o", "json")
+    nodes = [(n["node"], n["result"]) for n in json.loads(out)["nodes"]]
+    assert (code, nodes) == (4, [("gpu-a", "planned"), ("gpu-b", "skipped")])
 
 
 def test_a_node_that_is_not_there_or_no_operator_is_bad_input(tmp_path: Path) -> None:

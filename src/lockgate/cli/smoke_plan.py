@@ -29,7 +29,10 @@ class Planned(msgspec.Struct, frozen=True):
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What came of one node: passed, failed at `gate` (gate 1, gate 2, program), or skipped for a reason."""
+    """What came of one node: passed, failed at `gate` (gate 1, gate 2, program), or skipped for a reason.
+
+    Of a dry run: planned, or skipped.
+    """
 
     node: str
     result: str
@@ -89,6 +92,13 @@ def home(snapshot: Snapshot) -> DaemonSet | None:
     sets = () if isinstance(snapshot.daemon_sets, Missing) else snapshot.daemon_sets
     by_operand = {short_name(ds): ds for ds in sets}
     return next((by_operand[name] for name in _IMAGE_OF if name in by_operand), None)
+
+
+def would(each: Planned, image: Image) -> Result:
+    """What a run would do on a node."""
+    at = each.place
+    text = f"pod {at.namespace}/{at.name} asks for 1 {each.resource}, runs `nvidia-smi -L` in {image.name}"
+    return Result(node=at.node, result="planned", text=text)
 
 
 def said_before(planned: Sequence[Planned], image: Image) -> str:

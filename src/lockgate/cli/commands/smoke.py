@@ -21,7 +21,7 @@ DESCRIPTION = (
 EXAMPLES = """examples:
   {prog} smoke
   {prog} smoke --node gpu-7
-  {prog} smoke --dry-run                          the pods as YAML; nothing is made
+  {prog} smoke --dry-run                          what would be tried where, and the pods as YAML
   {prog} smoke -n default --image docker.io/library/debian:12
 
 exit codes: 0 every node passed, 1 the tool or the cluster failed, 2 bad usage or input, 3 a node failed,
@@ -35,7 +35,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-n", "--namespace", default="", help="where the pods are made (default: the operator's)")
     parser.add_argument("--image", default="", help="one with a C library (default: that of the installed operator)")
     parser.add_argument("--timeout", default="60s", metavar="DURATION", help="for each node (default 60s)")
-    parser.add_argument("--dry-run", action="store_true", help="print the pods as YAML and make nothing")
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="say what would be tried on each node and why not, print the pods, make nothing",
+    )
     parser.add_argument("-o", "--output", choices=("text", "json", "markdown"), default="text", help="text (default)")
     parser.add_argument("--no-color", action="store_true", help="plain text; so does the environment variable NO_COLOR")
     add_cluster_arguments(parser)
@@ -67,7 +71,7 @@ def _run(options: argparse.Namespace) -> int:
     image, namespace = _home(options, snapshot)
     planned, skipped = smoke_plan.plan(snapshot, options.node, namespace, mark())
     if options.dry_run:
-        return _dry(planned, image)
+        return _dry(planned, skipped, image, options)
     if planned:
         _tell(smoke_plan.said_before(planned, image))
     made = interruptible.run(smoking.smoke(access, planned, image, seconds, _tell)) if planned else ()
@@ -92,14 +96,27 @@ def _home(options: argparse.Namespace, snapshot: "Snapshot") -> "tuple[Image, st
     return image_of(access_of(options), operand), namespace
 
 
-def _dry(planned: "Sequence[Planned]", image: "Image") -> int:
+def _dry(planned: "Sequence[Planned]", skipped: "Sequence[Result]", image: "Image", options: argparse.Namespace) -> int:
+    """A word on every node; as text with the pods, as YAML that can be applied."""
+    from lockgate.cli.smoke_plan import would
+
+    told = sorted((*(would(each, image) for each in planned), *skipped), key=lambda r: r.node)
+    if options.output == "text":
+        sys.stdout.writelines(f"# {each.result:<8} {each.node}  {each.text}\n" for each in told)
+        _pods(planned, image)
+    else:
+        _show(told, options)
+    return 4 if skipped else 0
+
+
+def _pods(planned: "Sequence[Planned]", image: "Image") -> None:
     import yaml
 
     from lockgate.cli.short_pods import smoke_pod
 
-    pods = [smoke_pod(p.place, image, p.resource) for p in planned]
-    sys.stdout.write(yaml.safe_dump_all(pods, sort_keys=False))
-    return 0
+    if planned:
+        pods = [smoke_pod(p.place, image, p.resource) for p in planned]
+        sys.stdout.write(yaml.safe_dump_all(pods, sort_keys=False))
 
 
 def _show(results: "Sequence[Result]", options: argparse.Namespace) -> None:
