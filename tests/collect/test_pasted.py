@@ -69,7 +69,7 @@ def test_an_event_list_is_read_in_each_shape(data: bytes) -> None:
 @pytest.mark.parametrize(
     ("target", "finding"),
     [
-        ("pod/broken", "nodes/default-handler-gone"),  # no RuntimeClass is shown, so the node's own is gone
+        ("pod/broken", "containerd/handler-missing"),
         ("pod/pinned", "kubelet/refused"),
         ("rs/infer-557bbc6c74", "admission/quota"),
     ],
@@ -94,6 +94,76 @@ def test_a_pod_that_started_is_not_called_well() -> None:
     answer = ask(EVENTS, "pod/fine")
     assert [f.id for f in answer.findings] == ["pod/not-ready"]
     assert answer.verdict is not Verdict.HEALTHY
+
+
+# --- what a text does not show
+
+SANDBOX = 'Failed to create pod sandbox: rpc error: code = Unknown desc = failed to get sandbox runtime: no runtime for "nvidia" is configured'
+PULL = 'Failed to pull image "nvcr.io/nvidia/cuda:nope": rpc error: code = NotFound desc = failed to pull and unpack image "nvcr.io/nvidia/cuda:nope": not found'
+BACK_OFF = "Back-off restarting failed container in pod train_ml(1b2c)"
+# Each kind of thing that the events of a pod may say, with nothing that names its node or its container.
+SAID = [
+    ("FailedCreatePodSandBox", SANDBOX, "containerd/handler-missing"),
+    ("UnexpectedAdmissionError", REFUSED, "kubelet/refused"),
+    ("Failed", PULL, "pod/image"),
+    ("Failed", "Error: ErrImagePull", "pod/image"),
+    ("BackOff", BACK_OFF, "pod/container-failed"),
+    ("FailedScheduling", FULL, "scheduling/unexplained"),
+]
+
+
+def of_one(reason: str, message: str) -> Diagnosis:
+    row = ("3m", "Warning", reason, "pod/train", message)
+    return ask(table([row], ("LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE")), "pod/train")
+
+
+@pytest.mark.parametrize(("reason", "message", "finding"), SAID)
+def test_of_a_pod_known_by_one_event_nothing_else_is_told(reason: str, message: str, finding: str) -> None:
+    answer = of_one(reason, message)
+    first = answer.findings[0]
+    assert first.id == finding
+    assert "not shown" not in answer.headline
+    for each in first.evidence:
+        assert each.verbatim == message
+        assert each.object == "pod/default/train"
+        assert each.field == f"event {reason}"
+    commands = [r.command for f in answer.findings for r in f.remedy] + [n.how for n in answer.not_checked]
+    assert not [c for c in commands if "its node" in c or "its container" in c or "unknown" in c or "-c main" in c]
+
+
+def test_a_runtime_class_that_is_not_shown_is_an_open_question() -> None:
+    answer = of_one("FailedCreatePodSandBox", SANDBOX)
+    assert "nodes/default-handler-gone" not in {f.id for f in answer.findings}
+    open_ = {n.id: n for n in answer.not_checked}
+    assert open_["nodes/default-handler-gone"].how == "kubectl get pod -n default train -o json"
+
+
+def test_what_the_spec_decides_is_not_ruled_out_by_events() -> None:
+    ruled_out = {r.id: r.reason for r in of_one("FailedScheduling", FULL).ruled_out}
+    assert "it mounts no claim" not in ruled_out.values()
+    assert "pod/image" not in {r.id for r in of_one("FailedCreatePodSandBox", SANDBOX).ruled_out}
+
+
+def test_a_command_asks_the_pod_for_the_node_that_is_not_shown() -> None:
+    lookup = "$(kubectl get pod -n default train -o jsonpath={.spec.nodeName})"
+    said = (
+        "Failed to create pod sandbox: driver rpc error: failed to run prestart hooks: nvidia-container-cli: timed out"
+    )
+    commands = [r.command for f in of_one("FailedCreatePodSandBox", said).findings for r in f.remedy]
+    assert all("its node" not in c for c in commands)
+    described_by = [r.command for f in of_one("FailedScheduling", FULL).findings for r in f.remedy]
+    assert lookup not in "".join(described_by)
+
+
+def test_a_description_without_a_runtime_class_line_leaves_the_class_open() -> None:
+    text = (
+        "Name:             train\nNamespace:        ml\nNode:             gpu-7/10.0.0.7\nStatus:           Pending\n"
+        "Containers:\n  main:\n    Image:      app:1\n    Limits:\n      nvidia.com/gpu:  1\nEvents:\n"
+        f"  Warning  FailedCreatePodSandBox  2s (x9 over 2m)    kubelet            {SANDBOX}\n"
+    )
+    answer = ask(text.encode(), "pod/train")
+    assert [f.id for f in answer.findings] == ["containerd/handler-missing"]
+    assert "nodes/default-handler-gone" in {n.id for n in answer.not_checked}
 
 
 # --- descriptions

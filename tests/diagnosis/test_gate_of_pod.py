@@ -30,5 +30,5 @@ def test_the_same_rows_come_out(name: str, known: bool) -> None:
     asked = next(p for p in pods if p.name == name)
     told: Pods | Missing = pods if known else Missing("may not be read")
     general = gate_one(asked, nodes, told, ())
-    assert gate_of_pod(asked, places(nodes, told), nodes, told, (), ()) == general
+    assert gate_of_pod(asked, asked.spec, places(nodes, told), nodes, told, (), ()) == general
     assert len(general.rows) == {"waits": 3, "lost": 0}.get(name, 1)

@@ -20,6 +20,7 @@ from lockgate.model.objects import (
     Toleration,
     Volume,
 )
+from lockgate.model.told import Part, ToldPod
 
 _FIELD = re.compile(r"^(?P<key>[A-Z][\w .\-/()]*?):(?:\s+(?P<value>.*))?$")
 _EVENT = re.compile(
@@ -71,7 +72,7 @@ def _pod(fields: dict[str, list[str]]) -> Pod:
     own, statuses = containers(fields["Containers"])
     init, init_statuses = containers(fields.get("Init Containers", []))
     kind, _, owner = first(fields, "Controlled By").partition("/")
-    return Pod(
+    return ToldPod(
         metadata=Metadata(
             name=first(fields, "Name"),
             namespace=first(fields, "Namespace") or "default",
@@ -95,6 +96,8 @@ def _pod(fields: dict[str, list[str]]) -> Pod:
             container_statuses=statuses,
             init_container_statuses=init_statuses,
         ),
+        # Older kubectls leave the line out, newer ones write it where there is a class.
+        unseen=() if "Runtime Class Name" in fields else (Part.RUNTIME_CLASS,),
     )
 
 

@@ -7,6 +7,7 @@ from lockgate.model.objects import (
     Container,
     ContainerState,
     ContainerStatus,
+    EnvVar,
     ResourceRequirements,
     StateRunning,
     StateTerminated,
@@ -42,8 +43,17 @@ def _container(name: str, lines: list[str]) -> Container:
         image=inner(lines, "Image"),
         command=tuple(_below(lines, "Command")),
         args=tuple(_below(lines, "Args")),
+        env=tuple(EnvVar(name=k, value=str(v)) for k, v in _env(lines)),
         resources=ResourceRequirements(requests=_quantities(lines, "Requests"), limits=_quantities(lines, "Limits")),
     )
+
+
+def _env(lines: list[str]) -> Iterator[tuple[str, str]]:
+    """The variables; where a value comes from elsewhere (`<set to the key ...>`) it is not shown."""
+    for line in _below(lines, "Environment"):
+        key, colon, value = line.partition(":")
+        if colon:
+            yield key, "" if value.strip().startswith("<") else value.strip()
 
 
 def _status(name: str, lines: list[str]) -> ContainerStatus:

@@ -26,6 +26,7 @@ from lockgate.model.objects import (
     StateWaiting,
     Workload,
 )
+from lockgate.model.told import UNSEEN_CONTAINER, UNSEEN_NODE, Part, ToldPod
 
 _HEADER: Final = re.compile(r"^(?:NAMESPACE +)?LAST SEEN +TYPE +REASON +OBJECT .*MESSAGE.*$", re.MULTILINE)
 _TIMES: Final = re.compile(r"\(x(\d+) over")
@@ -36,7 +37,20 @@ _WORKLOADS: Final = {s.kind: s.section for s in API_SECTIONS if s.type is Worklo
 # Reasons that somebody writes before a pod has a node; all others come from its node.
 _BEFORE: Final = frozenset(("FailedScheduling", "Scheduled", "Preempted", "TriggeredScaleUp", "NotTriggerScaleUp"))
 _REFUSALS: Final = ("UnexpectedAdmissionError", "TopologyAffinityError", "NodeAffinity", "AdmissionFailed", "OutOf")
-_UNSEEN: Final = "(not shown)"
+_CONTAINER: Final = re.compile(
+    r"restarting failed container[ =](\S+) in pod"
+    r'|^(?:Started|Created) container:? "?([a-z0-9-]+)|container "([a-z0-9-]+)"'
+)
+_FIELD: Final = re.compile(r"spec\.(?:initC|c)ontainers\{([^}]+)\}")
+_IMAGE: Final = re.compile(r'image "([^"]+)"')
+# What the kubelet says of a container, and the reason for which that container then waits.
+_WAITS: Final = (
+    (re.compile(r"restarting failed container"), "CrashLoopBackOff"),
+    (re.compile(r"^Failed to pull image|^Error: ErrImagePull"), "ErrImagePull"),
+    (re.compile(r"^Back-off pulling image|^Error: ImagePullBackOff"), "ImagePullBackOff"),
+    (re.compile(r"ErrImageNeverPull"), "ErrImageNeverPull"),
+    (re.compile(r"InvalidImageName"), "InvalidImageName"),
+)
 
 
 def looks_like_events(text: str) -> bool:
@@ -102,7 +116,9 @@ def _event(cells: dict[str, str], namespace: str) -> Event:
         reason=cells.get("REASON", ""),
         message=cells.get("MESSAGE", ""),
         count=int(times[1]) if times else None,
-        involved_object=ObjectReference(kind=_KINDS.get(kind.lower(), kind), namespace=namespace, name=name),
+        involved_object=ObjectReference(
+            kind=_KINDS.get(kind.lower(), kind), namespace=namespace, name=name, field_path=cells.get("SUBOBJECT", "")
+        ),
     )
 
 
@@ -112,29 +128,40 @@ def _event(cells: dict[str, str], namespace: str) -> Event:
 def _pod(namespace: str, name: str, events: list[Event]) -> Pod:
     # Which GPU resource it asks for may not be shown; that it asks for one is why somebody asks about it here.
     resource = next((found[1] for e in events if (found := _LACKS.search(e.message))), names.GPU)
-    main = Container(name="main", resources=ResourceRequirements(limits={resource: "1"}))
-    return Pod(
+    main = Container(name=_container(events), resources=ResourceRequirements(limits={resource: "1"}))
+    return ToldPod(
         metadata=Metadata(namespace=namespace, name=name),
         spec=PodSpec(node_name=_node(events), containers=(main,)),
-        status=_status(events),
+        status=_status(events, main.name),
+        unseen=(Part.SPEC,),
     )
 
 
 def _node(events: Iterable[Event]) -> str:
     placed = [found[1] for e in events if (found := _PLACED.search(e.message))]
     reached = any(e.reason not in _BEFORE for e in events)
-    return placed[-1] if placed else _UNSEEN if reached else ""
+    return placed[-1] if placed else UNSEEN_NODE if reached else ""
 
 
-def _status(events: list[Event]) -> PodStatus:
+def _container(events: Iterable[Event]) -> str:
+    """The container that the newest event names."""
+    named = (_FIELD.search(e.involved_object.field_path) or _CONTAINER.search(e.message) for e in events)
+    found = [next(filter(None, name.groups())) for name in named if name]
+    return found[-1] if found else UNSEEN_CONTAINER
+
+
+def _status(events: list[Event], container: str) -> PodStatus:
     last = events[-1]
     if last.reason.startswith(_REFUSALS):
         return PodStatus(phase="Failed", reason=last.reason, message=last.message)
-    if last.reason == "BackOff" and "restarting failed container" in last.message:
-        state = ContainerState(waiting=StateWaiting(reason="CrashLoopBackOff", message=last.message))
-        return PodStatus(phase="Running", container_statuses=(ContainerStatus(name="main", state=state),))
+    if waits := next((reason for text, reason in _WAITS if text.search(last.message)), ""):
+        images = [found[1] for e in events if (found := _IMAGE.search(e.message))]
+        state = ContainerState(waiting=StateWaiting(reason=waits, message=last.message))
+        status = ContainerStatus(name=container, image=images[-1] if images else "", state=state)
+        phase = "Running" if waits == "CrashLoopBackOff" else "Pending"
+        return PodStatus(phase=phase, container_statuses=(status,))
     if last.reason == "Started":
         unknown = Condition(type="Ready", status="Unknown", message="whether it is ready, events do not show")
-        running = ContainerStatus(name="main", state=ContainerState(running=StateRunning()))
+        running = ContainerStatus(name=container, state=ContainerState(running=StateRunning()))
         return PodStatus(phase="Running", conditions=(unknown,), container_statuses=(running,))
     return PodStatus(phase="Pending")

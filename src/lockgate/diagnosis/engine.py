@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from lockgate.diagnosis.as_told import finding_as_told, question_as_told
 from lockgate.diagnosis.beneath import beneath
 from lockgate.diagnosis.ground import Ground, is_shared, nodes_of
 from lockgate.diagnosis.operand_names import short_name
@@ -18,6 +19,7 @@ from lockgate.diagnosis.verdict import conclude
 from lockgate.diagnosis.waive import NO_WAIVERS, Waivers, said
 from lockgate.model.facts import Missing, Snapshot
 from lockgate.model.finding import Diagnosis, Finding, NotChecked, RuledOut, TargetRef
+from lockgate.model.told import ToldPod
 
 
 class Answers(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,7 +83,9 @@ class _Asked:
             said=self._said([(r, o) for r, o in outcomes if isinstance(o, Failed)], subject, facts),
             ruled_out=tuple(RuledOut(r.id, o.reason) for r, o in outcomes if isinstance(o, Passed)),
             not_checked=tuple(
-                NotChecked(r.id, o.reason, o.how, o.decides) for r, o in outcomes if isinstance(o, Skipped)
+                question_as_told(NotChecked(r.id, o.reason, o.how, o.decides), subject.pod)
+                for r, o in outcomes
+                if isinstance(o, Skipped)
             ),
         )
 
@@ -90,7 +94,10 @@ class _Asked:
         if not failed:
             return ()
         affected, ground = _called(self._target, subject), _ground(self._count, subject, facts)
-        return tuple(Said(_finding(r, o, o.nodes or affected), _placed(ground, o), o.reach) for r, o in failed)
+        known = facts.get("pod_events") if isinstance(subject.pod, ToldPod) else ()
+        events = () if isinstance(known, Missing) else known
+        told = ((finding_as_told(_finding(r, o, o.nodes or affected), subject.pod, events), o) for r, o in failed)
+        return tuple(Said(finding, _placed(ground, o), o.reach) for finding, o in told)
 
 
 def _ground(number: int, subject: Subject, facts: Facts) -> Ground:

@@ -11,6 +11,8 @@ import msgspec
 
 from lockgate.diagnosis.subject import Subject
 from lockgate.diagnosis.views.gate_one import GateOne
+from lockgate.model.objects import Pod
+from lockgate.model.told import UNSEEN_NODE
 
 # Objects that many pods stand on: what is found there may explain what is found elsewhere.
 _SHARED = ("node", "nodes", "daemonset", "clusterpolicy", "nvidiadriver", "cluster", "configmap", "runtimeclass")
@@ -67,9 +69,15 @@ def nodes_of(subject: Subject, gate: GateOne | None) -> frozenset[str] | None:
     if subject.node is not None:
         return frozenset((subject.node.name,))
     if subject.pod is not None and subject.pod.spec.node_name:
-        return frozenset((subject.pod.spec.node_name,))
+        return frozenset((_node_of(subject.pod),))
     nearest = frozenset(row.node for row in gate.nearest) if gate is not None and subject.pod is not None else None
     return nearest or None
+
+
+def _node_of(pod: Pod) -> str:
+    """Two pods whose nodes are not told may be on different ones."""
+    node = pod.spec.node_name
+    return f"{node}: {pod.namespace}/{pod.name}" if node == UNSEEN_NODE else node
 
 
 def is_shared(about: str) -> bool:

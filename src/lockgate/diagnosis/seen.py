@@ -2,20 +2,23 @@
 
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from lockgate.diagnosis.gate_row import GateRow
-from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.model.facts import Logs, Missing
 from lockgate.model.finding import Evidence
 from lockgate.model.objects import Event, Pod
 from lockgate.scheduling.messages import FailedScheduling, parse_failed_scheduling
+
+if TYPE_CHECKING:  # views quote what was seen, and so import this
+    from lockgate.diagnosis.views.gate_one import GateOne
 
 _MOST_HOLDERS = 6
 MOST_NODES = 10
 _TROUBLE = re.compile(r"error|fail|fatal|panic|cannot|could not|unable|not found|no devices", re.IGNORECASE)
 
 
-def gate_row(gate: GateOne, row: GateRow) -> Evidence:
+def gate_row(gate: "GateOne", row: GateRow) -> Evidence:
     """One node's arithmetic, with who holds what."""
     return Evidence(
         object=f"node/{row.node}",
@@ -25,7 +28,7 @@ def gate_row(gate: GateOne, row: GateRow) -> Evidence:
     )
 
 
-def gate_rows(gate: GateOne, rows: Iterable[GateRow]) -> tuple[Evidence, ...]:
+def gate_rows(gate: "GateOne", rows: Iterable[GateRow]) -> tuple[Evidence, ...]:
     """The arithmetic of several nodes; of many nodes the first ones, and how many are like them."""
     every = list(rows)
     shown = tuple(gate_row(gate, row) for row in every[:MOST_NODES])

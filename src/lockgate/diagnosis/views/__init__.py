@@ -19,6 +19,7 @@ from lockgate.diagnosis.views.operands import operands
 from lockgate.diagnosis.views.operator_words import operator_words
 from lockgate.diagnosis.views.other_scheduler import other_words
 from lockgate.diagnosis.views.own_node import own_node
+from lockgate.diagnosis.views.own_spec import runtime_class, spec
 from lockgate.diagnosis.views.plugin import plugin
 from lockgate.diagnosis.views.pod_events import pod_events, workload_events
 from lockgate.diagnosis.views.refusals import refusals
@@ -45,6 +46,8 @@ VIEWS: dict[str, Callable[..., Any]] = {
     "plugin": plugin,
     "pod_events": pod_events,
     "refusals": refusals,
+    "runtime_class": runtime_class,
+    "spec": spec,
     "stacks": stacks,
     "struck": struck,
     "words": words,

@@ -9,7 +9,7 @@ import msgspec
 
 from lockgate.diagnosis.views.gate_one import GateOne, gate_one
 from lockgate.model.facts import DeviceClasses, Missing, Namespaces, Nodes, Pods
-from lockgate.model.objects import Node, Pod
+from lockgate.model.objects import Node, Pod, PodSpec
 from lockgate.scheduling.node_fit import pods_by_node
 
 
@@ -27,13 +27,14 @@ def places(nodes: Nodes, pods: Pods | Missing) -> Places:
 
 def gate_of_pod(
     pod: Pod,
+    spec: PodSpec,
     places: Places,
     nodes: Nodes,
     pods: Pods | Missing,
     namespaces: Namespaces | Missing,
     device_classes: DeviceClasses | Missing,
 ) -> GateOne:
-    """Judge every GPU node, or the pod's own."""
+    """Judge every GPU node, or the pod's own; its spec has to be known for that."""
     own = places.nodes.get(pod.spec.node_name)
     if own is None or places.pods is None:
         return gate_one(pod, nodes, pods, namespaces, device_classes)

@@ -3,12 +3,14 @@
 from lockgate.model.facts import Missing, Nodes
 from lockgate.model.finding import Evidence
 from lockgate.model.objects import Labels, Node, Pod
+from lockgate.model.told import UNSEEN_NODE
 
 
 def own_node(pod: Pod, nodes: Nodes) -> Node | Missing:
     """The pod's node; Missing where it has none, or its node is not among the facts."""
     found = next((n for n in nodes if n.name == pod.spec.node_name), None)
-    return found or Missing(f"node {pod.spec.node_name or 'of the pod'} is not among the facts")
+    named = pod.spec.node_name not in ("", UNSEEN_NODE)
+    return found or Missing(f"node {pod.spec.node_name if named else 'of the pod'} is not among the facts")
 
 
 def labels_of(node: Node | Missing) -> Labels:

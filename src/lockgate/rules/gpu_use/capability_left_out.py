@@ -9,12 +9,13 @@ Fix: add the part, or set the variable to `all`.
 """
 
 from lockgate.diagnosis.absent_driver import absent_driver
-from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.rule import Failed, Skipped, rule
 from lockgate.diagnosis.seen import listed, pod_ref
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.words import Words
+from lockgate.model.facts import Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
-from lockgate.model.objects import Pod
+from lockgate.model.objects import Pod, PodSpec
 
 # nvidia-container-toolkit, internal/config/image/capabilities.go: the default where the variable is not set.
 _DEFAULT = ("utility", "compute")
@@ -27,12 +28,14 @@ _NAME = "NVIDIA_DRIVER_CAPABILITIES"
     stages=(Stage.CREATING, Stage.RUNNING, Stage.FAILED),
     mutes=("gpu-use/not-injected",),
 )
-def capability_left_out(pod: Pod, words: Words) -> Failed | None:
+def capability_left_out(pod: Pod, spec: PodSpec | Missing, words: Words) -> Failed | Skipped | None:
     found = absent_driver(words)
     if found is None:
         return None
+    if isinstance(spec, Missing):
+        return Skipped(spec.reason, spec.how)
     part, said = found
-    for container in pod.spec.containers:
+    for container in spec.containers:
         value = next((e.value for e in container.env if e.name == _NAME), "")
         wanted = {word.strip() for word in value.split(",")} if value else set(_DEFAULT)
         by_hand = bool(value) or part not in _DEFAULT

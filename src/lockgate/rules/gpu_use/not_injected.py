@@ -16,22 +16,23 @@ from lockgate.diagnosis.seen import pod_ref
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_two import GateTwo, NodeGate
 from lockgate.diagnosis.views.words import Words
+from lockgate.model.facts import Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 
 
 @rule(codes=("J02",), severity=Severity.ERROR, stages=(Stage.CREATING, Stage.RUNNING, Stage.FAILED))
-def not_injected(pod: Pod, words: Words, gate_two: GateTwo) -> Failed | None:
+def not_injected(pod: Pod, runtime_class: str | Missing, words: Words, gate_two: GateTwo) -> Failed | None:
     found = absent_driver(words)
     if found is None:
         return None
-    gate, named = gate_two.on(pod.spec.node_name), pod.spec.runtime_class_name
+    gate = gate_two.on(pod.spec.node_name)
     return Failed(
         about=pod_ref(pod),
-        summary=f"It has a GPU by its limits and no driver inside: {_how(named)}, {_what(gate)}.",
+        summary=f"It has a GPU by its limits and no driver inside: {_how(runtime_class)}, {_what(gate)}.",
         evidence=(
             found[1].evidence,
-            Evidence(object=pod_ref(pod), field="spec.runtimeClassName", value=named or "none"),
+            *_named(pod, runtime_class),
             *_runtime(gate),
         ),
         remedy=(
@@ -45,7 +46,15 @@ def not_injected(pod: Pod, words: Words, gate_two: GateTwo) -> Failed | None:
     )
 
 
-def _how(named: str | None) -> str:
+def _named(pod: Pod, runtime_class: str | Missing) -> tuple[Evidence, ...]:
+    if isinstance(runtime_class, Missing):
+        return ()
+    return (Evidence(object=pod_ref(pod), field="spec.runtimeClassName", value=runtime_class or "none"),)
+
+
+def _how(named: str | Missing) -> str:
+    if isinstance(named, Missing):
+        return "whether it names a RuntimeClass is not known"
     return f"it names RuntimeClass {named}" if named else "it names no RuntimeClass"
 
 

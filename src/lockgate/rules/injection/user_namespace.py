@@ -11,21 +11,26 @@ Fix: leave `hostUsers: false` out of pods with GPUs, or inject by CDI without ho
 
 import re
 
-from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.rule import Failed, Skipped, rule
 from lockgate.diagnosis.seen import pod_ref
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.words import Words
+from lockgate.model.facts import Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
-from lockgate.model.objects import Pod
+from lockgate.model.objects import Pod, PodSpec
 
 # crun 1.8; CRI-O puts "container create failed: " before it.
 _TEXT = re.compile(r"read (?:status |pid )?from sync socket: No such process")
 
 
 @rule(codes=("E19",), severity=Severity.BLOCKER, stages=(Stage.CREATING, Stage.FAILED))
-def user_namespace(pod: Pod, words: Words) -> Failed | None:
-    said = words.find(_TEXT) if pod.spec.host_users is False else None
+def user_namespace(pod: Pod, spec: PodSpec | Missing, words: Words) -> Failed | Skipped | None:
+    said = words.find(_TEXT)
     if said is None:
+        return None
+    if isinstance(spec, Missing):
+        return Skipped(spec.reason, spec.how)
+    if spec.host_users is not False:
         return None
     return Failed(
         about=pod_ref(pod),

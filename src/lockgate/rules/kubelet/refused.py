@@ -29,7 +29,7 @@ from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.model.facts import Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
-from lockgate.model.objects import Pod
+from lockgate.model.objects import Pod, PodSpec
 
 # What a plugin's own error says: a part of its text, the catalogue's code, and what it means.
 _PLUGIN_ERRORS = (
@@ -47,7 +47,7 @@ _PLUGIN_ERRORS = (
     stages=(Stage.ADMISSION,),
     asks_gpu=None,
 )
-def refused(pod: Pod, gate_one: GateOne | Missing) -> Failed:
+def refused(pod: Pod, spec: PodSpec | Missing, gate_one: GateOne | Missing) -> Failed:
     said = pod.status.message
     codes, meaning = _meaning(parse_refusal(pod.status.reason, said), pod.spec.node_name or "the node")
     gate = None if isinstance(gate_one, Missing) or not gate_one.asked else gate_one
@@ -58,7 +58,7 @@ def refused(pod: Pod, gate_one: GateOne | Missing) -> Failed:
         evidence=(
             Evidence(object=pod_ref(pod), field="status.message", verbatim=said, note=f"reason {pod.status.reason}"),
             *(gate_rows(gate, gate.rows) if gate else ()),
-            *_pinned(pod),
+            *_pinned(pod, spec),
         ),
         remedy=(
             Remedy(
@@ -107,9 +107,9 @@ def _now(gate: GateOne | None) -> str:
     return f" Now {row.node} has {row.arithmetic()}{holders(row)}."
 
 
-def _pinned(pod: Pod) -> tuple[Evidence, ...]:
+def _pinned(pod: Pod, spec: PodSpec | Missing) -> tuple[Evidence, ...]:
     """A pod that no scheduler placed has no PodScheduled condition."""
-    if any(c.type == "PodScheduled" for c in pod.status.conditions):
+    if isinstance(spec, Missing) or any(c.type == "PodScheduled" for c in pod.status.conditions):
         return ()
     note = "set in the spec: the scheduler was passed by, and nothing counted before the kubelet"
-    return (Evidence(object=pod_ref(pod), field="spec.nodeName", value=pod.spec.node_name, note=note),)
+    return (Evidence(object=pod_ref(pod), field="spec.nodeName", value=spec.node_name, note=note),)

@@ -11,7 +11,7 @@ the default handler back to `runc`.
 """
 
 from lockgate.diagnosis.followers import BROKEN_NODE
-from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.rule import Failed, Skipped, rule
 from lockgate.diagnosis.seen import event, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.handler import NeededHandler
@@ -32,8 +32,14 @@ _MAKERS = ("karpenter.sh/nodepool", "karpenter.k8s.aws/ec2nodeclass", "eks.amazo
     asks_gpu=None,
     mutes=("containerd/handler-missing", *BROKEN_NODE),
 )
-def default_handler_gone(pod: Pod, handler: NeededHandler, own_node: Node | Missing) -> Failed | None:
-    if handler.refused is None or pod.spec.runtime_class_name or handler.name not in names.HANDLERS:
+def default_handler_gone(
+    pod: Pod, runtime_class: str | Missing, handler: NeededHandler, own_node: Node | Missing
+) -> Failed | Skipped | None:
+    if handler.refused is None or handler.name not in names.HANDLERS:
+        return None
+    if isinstance(runtime_class, Missing):
+        return Skipped(runtime_class.reason, runtime_class.how)
+    if runtime_class:
         return None
     node = pod.spec.node_name
     return Failed(

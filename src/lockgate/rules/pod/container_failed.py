@@ -18,26 +18,25 @@ from lockgate.model.objects import ContainerStatus, Pod, StateTerminated
 @rule(codes=(), severity=Severity.ERROR, stages=(Stage.FAILED,), gpu=None, fallback=True, asks_gpu=None)
 def container_failed(pod: Pod, logs: Logs | Missing) -> Failed:
     status, ended = _ended(pod)
-    name = status.name if status else "unknown"
+    name, which = (f"Container {status.name}", f" -c {status.name}") if status else ("It", "")
+    field = f"status.containerStatuses[{status.name}]" if status else "status.phase"
     words = _words(ended) if ended else (pod.status.message or pod.status.reason or "no status")
     restarts = f", {status.restart_count} restarts" if status and status.restart_count else ""
     previous = " --previous" if status and status.restart_count else ""
     return Failed(
         about=pod_ref(pod),
-        summary=f"Container {name} ended: {words}{restarts}. Whether a GPU has to do with it cannot be told from here.",
+        summary=f"{name} ended: {words}{restarts}. Whether a GPU has to do with it cannot be told from here.",
         evidence=(
             Evidence(
                 object=pod_ref(pod),
-                field=f"status.containerStatuses[{name}]",
+                field=field,
                 value=words,
                 verbatim=ended.message if ended else pod.status.message,
             ),
-            *_last_line(pod, name, logs),
+            *_last_line(pod, status.name if status else "", logs),
         ),
         remedy=(
-            Remedy(
-                "Read its log", f"kubectl logs -n {pod.namespace} {pod.name} -c {name}{previous} --tail=50", Risk.NONE
-            ),
+            Remedy("Read its log", f"kubectl logs -n {pod.namespace} {pod.name}{which}{previous} --tail=50", Risk.NONE),
         ),
     )
 

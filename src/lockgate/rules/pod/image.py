@@ -33,10 +33,10 @@ _REASONS = (
     asks_gpu=None,
     mutes=BROKEN_NODE,
 )
-def image(pod: Pod, pod_events: Events | Missing) -> Failed | Passed:
+def image(pod: Pod, pod_events: Events | Missing) -> Failed | Passed | None:
     bad = next((s for s in statuses(pod) if s.state.waiting and s.state.waiting.reason in _REASONS), None)
     if bad is None or bad.state.waiting is None:
-        return Passed("no container waits for its image")
+        return Passed("no container waits for its image") if statuses(pod) else None
     waiting = bad.state.waiting
     events = () if isinstance(pod_events, Missing) else pod_events
     said = next((e for e in reversed(events) if e.reason == "Failed" and "image" in e.text.lower()), None)

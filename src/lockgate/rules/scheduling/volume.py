@@ -12,19 +12,24 @@ from lockgate.diagnosis.seen import listed, pod_ref, scheduler_text, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.model.facts import Events, Missing, PersistentVolumeClaims
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
-from lockgate.model.objects import PersistentVolumeClaim, Pod
+from lockgate.model.objects import PersistentVolumeClaim, Pod, PodSpec
 from lockgate.scheduling.causes import Cause
 
 
 @rule(codes=("B05",), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,), gpu=False, asks_gpu=None)
 def volume(
-    pod: Pod, persistent_volume_claims: PersistentVolumeClaims | Missing, pod_events: Events | Missing
+    pod: Pod,
+    spec: PodSpec | Missing,
+    persistent_volume_claims: PersistentVolumeClaims | Missing,
+    pod_events: Events | Missing,
 ) -> Failed | Passed | None:
     word, text = scheduler_text(pod, () if isinstance(pod_events, Missing) else pod_events)
     said = text is not None and (text.prefilter_cause is Cause.VOLUME or bool(text.count(Cause.VOLUME)))
-    claims = [v.persistent_volume_claim.claim_name for v in pod.spec.volumes if v.persistent_volume_claim]
+    volumes = () if isinstance(spec, Missing) else spec.volumes
+    claims = [v.persistent_volume_claim.claim_name for v in volumes if v.persistent_volume_claim]
+    mounts_none = not isinstance(spec, Missing) and not claims
     if not said:
-        return Passed("the scheduler names no volume" if claims else "it mounts no claim") if word else None
+        return Passed("it mounts no claim" if mounts_none else "the scheduler names no volume") if word else None
     evidence = [] if isinstance(persistent_volume_claims, Missing) else _claims(pod, claims, persistent_volume_claims)
     return Failed(
         about=f"persistentvolumeclaim/{pod.namespace}/{claims[0]}" if claims else pod_ref(pod),

@@ -1,0 +1,30 @@
+"""A pod that nobody read: a text tells of it (an event list, a description), and of some of its parts nothing."""
+
+from enum import StrEnum
+from typing import Final
+
+from lockgate.model.objects import Pod
+
+
+class Part(StrEnum):
+    """What a text may not show of a pod."""
+
+    SPEC = "spec"  # nor its status, beyond what its events say
+    RUNTIME_CLASS = "spec.runtimeClassName"
+
+
+# They stand for a name that is not told where the pod has one. They are words, since they are read in sentences;
+# evidence and commands never have them (`diagnosis.as_told`).
+UNSEEN_NODE: Final = "its node"
+UNSEEN_CONTAINER: Final = "its container"
+
+
+class ToldPod(Pod, frozen=True):
+    """A pod with the parts of it that its text does not show: a rule must not decide by those."""
+
+    unseen: tuple[Part, ...] = ()
+
+
+def is_unseen(pod: Pod, part: Part) -> bool:
+    """Whether a part of a pod is not known; of what was read itself everything is."""
+    return isinstance(pod, ToldPod) and (part in pod.unseen or Part.SPEC in pod.unseen)
