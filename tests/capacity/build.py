@@ -47,8 +47,8 @@ def gpu_pod(name: str, gpus: int = 1, node: str = "", **fields: Any) -> Pod:
         "labels": fields.pop("labels", {}),
     }
     resource = fields.pop("resource", GPU)
-    limits = {resource: gpus} if gpus else {}
-    requests = limits | fields.pop("requests", {})
+    requests = ({resource: gpus} if gpus else {}) | fields.pop("requests", {})
+    limits = {name: count for name, count in requests.items() if "/" in name}
     container = {"name": "c", "resources": {"limits": limits, "requests": requests}}
     status = fields.pop("status", {"phase": "Running" if node else "Pending"})
     spec = {"nodeName": node, "containers": [container], **fields}

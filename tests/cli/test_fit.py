@@ -94,3 +94,25 @@ def test_what_was_not_decided_is_said_and_ends_with_4(capsys: pytest.CaptureFixt
     out = capsys.readouterr().out
     assert out.startswith("FITS AS FAR AS IS KNOWN")
     assert 'scheduler "kai-scheduler" decides by rules of its own' in out
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        ("{containers: [{name: m, resources: {limits: {nvidia.com/gpu: '0.5'}}}]}", "m asks for 0.5 of nvidia.com/gpu"),
+        ("{runtimeClassName: nope, containers: [{name: m}]}", 'RuntimeClass "nope" not found; there is nvidia'),
+    ],
+)
+def test_what_the_api_server_takes_from_nobody_is_refused_and_not_placed(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, spec: str, says: str
+) -> None:
+    file = tmp_path / "pod.yaml"
+    file.write_text(f"kind: Pod\nspec: {spec}\n")
+    source = ["--from", str(BUNDLES / "healthy.tgz")]
+    assert main(["fit", "-f", str(file), *source]) == 3
+    out = capsys.readouterr().out
+    assert out.startswith("REFUSED  the API server takes no such pod")
+    assert says in out
+    assert main(["fit", "-f", str(file), *source, "-o", "json"]) == 3
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["fits"], answer["copies"], len(answer["refused"])) == (False, 0, 1)

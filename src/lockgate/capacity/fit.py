@@ -14,14 +14,16 @@ from lockgate.capacity.preempted import with_priority
 from lockgate.capacity.repartition import no_such_profile
 from lockgate.capacity.shared import Shared, shared
 from lockgate.model.objects import Pod
+from lockgate.scheduling.admission import Admitted, admit
 from lockgate.scheduling.filters import unmodelled
-from lockgate.scheduling.requests import Amounts, defaulted, pod_requests
+from lockgate.scheduling.requests import Amounts, pod_requests
 from lockgate.scheduling.scene import Scene
 
 
 class Fit(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The answer for `wanted` copies of a pod.
 
+    `refused` is why the API server takes no such pod; then nothing is placed. `added` is what its RuntimeClass adds.
     `where` holds copies by node, `shared` those of its nodes whose slots share a GPU. `blockers` is what refuses the
     next copy on the GPU nodes, after those were placed; `mind` what no change of these nodes can help. `undecided` is
     what about this pod could still keep it away, `left_out` what the model leaves out for every pod.
@@ -32,6 +34,8 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     where: Mapping[str, int]
     gpu_nodes: int
     other_nodes: int
+    refused: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
     shared: tuple[Shared, ...] = ()
     blockers: tuple[Blocker, ...] = ()
     mind: tuple[str, ...] = ()
@@ -52,23 +56,39 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 def fit(pod: Pod, scene: Scene, copies: int = 1) -> Fit:
     """Place the copies, and where some are left over explain the GPU nodes and try changes with the model again."""
-    pod = with_priority(msgspec.structs.replace(pod, spec=defaulted(pod.spec)), scene)
-    placed = place_copies(pod, scene, copies)
+    admitted = admit(pod.spec, scene.runtimes)
+    pod = with_priority(msgspec.structs.replace(pod, spec=admitted.spec), scene)
     gpu = tuple(sorted(name for name, view in scene.nodes.items() if is_gpu_node(view.node)))
+    if admitted.refused:
+        return _refused(pod, admitted, copies, len(gpu), len(scene.nodes) - len(gpu))
+    placed = place_copies(pod, scene, copies)
     short = placed.count < copies
     tried = changes(pod, scene, copies, gpu) if short else Tried()
     return Fit(
         wanted=copies,
         asked=pod_requests(pod),
         where=placed.where,
+        added=admitted.added,
         shared=_shared(pod, scene, placed.where),
         gpu_nodes=len(gpu),
         other_nodes=len(scene.nodes) - len(gpu),
         blockers=blockers(pod, placed.after, gpu) if short else (),
         mind=no_such_profile(gpu_requests(pod), map(scene.nodes.__getitem__, gpu)) if short else (),
         changes=tried.changes,
-        undecided=unmodelled(pod, scene),
+        undecided=(*admitted.undecided, *unmodelled(pod, scene)),
         left_out=_left_out(pod, scene, tried),
+    )
+
+
+def _refused(pod: Pod, admitted: Admitted, copies: int, gpu_nodes: int, other_nodes: int) -> Fit:
+    return Fit(
+        wanted=copies,
+        asked=pod_requests(pod),
+        where={},
+        gpu_nodes=gpu_nodes,
+        other_nodes=other_nodes,
+        refused=admitted.refused,
+        added=admitted.added,
     )
 
 

@@ -85,6 +85,7 @@ def scene_of(snapshot: Snapshot) -> Scene:
         _storage(snapshot),
         _known(snapshot.pod_disruption_budgets),
         _known(snapshot.priority_classes),
+        _known(snapshot.runtime_classes),
     )
 
 

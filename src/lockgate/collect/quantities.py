@@ -5,7 +5,7 @@ from typing import Any
 
 from lockgate.collect.errors import InputError
 from lockgate.kit.quantity import parse_quantity
-from lockgate.model.objects import DaemonSet, Node, Pod, PodSpec, Workload
+from lockgate.model.objects import CronJob, DaemonSet, Node, Pod, PodSpec, RuntimeClass, Workload
 
 
 def check_quantities(name: str, value: Any) -> None:
@@ -33,6 +33,10 @@ def _quantities(value: Any) -> Iterator[str | int | float]:
                 yield from status.resources.requests.values() if status.resources else ()
         case Workload() | DaemonSet():
             yield from _of_spec(value.spec.template.spec)
+        case CronJob():
+            yield from _of_spec(value.spec.job_template.spec.template.spec)
+        case RuntimeClass():
+            yield from value.overhead.pod_fixed.values() if value.overhead else ()
         case _:
             return
 

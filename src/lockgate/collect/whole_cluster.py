@@ -28,6 +28,7 @@ _TO_PLACE: Final[dict[str, tuple[kinds.Resource[Any], str]]] = {
     "storage_classes": (kinds.STORAGECLASSES, ""),
     "pod_disruption_budgets": (kinds.PODDISRUPTIONBUDGETS, ""),
     "priority_classes": (kinds.PRIORITYCLASSES, ""),
+    "runtime_classes": (kinds.RUNTIMECLASSES, ""),
 }
 
 

@@ -60,6 +60,7 @@ class Condition(Object, frozen=True):
     reason: str = ""
     message: str = ""
     last_transition_time: dt.datetime | None = None
+    last_heartbeat_time: dt.datetime | None = None
     observed_generation: int | None = None
 
 
@@ -251,7 +252,7 @@ class PodSpec(Object, frozen=True):
     affinity: Affinity | None = None
     containers: tuple[Container, ...] = ()
     init_containers: tuple[Container, ...] = ()
-    overhead: dict[str, str] = {}
+    overhead: dict[str, str | int | float] = {}
     resources: ResourceRequirements | None = None
     volumes: tuple[Volume, ...] = ()
     scheduling_gates: tuple[SchedulingGate, ...] = ()
@@ -471,8 +472,21 @@ class Event(Resource, frozen=True):
         return (self.series.count if self.series else self.count or self.deprecated_count) or 0
 
 
+class RuntimeClassOverhead(Object, frozen=True):
+    pod_fixed: dict[str, str | int | float] = {}
+
+
+class RuntimeClassScheduling(Object, frozen=True):
+    node_selector: Labels = {}
+    tolerations: tuple[Toleration, ...] = ()
+
+
 class RuntimeClass(Resource, frozen=True):
+    """`overhead` and `scheduling` are what the API server writes into each pod that names the class."""
+
     handler: str = ""
+    overhead: RuntimeClassOverhead | None = None
+    scheduling: RuntimeClassScheduling | None = None
 
 
 class ResourceQuotaSpec(Object, frozen=True):

@@ -12,6 +12,7 @@ from lockgate.model.objects import (
     Pod,
     PodDisruptionBudget,
     PriorityClass,
+    RuntimeClass,
     StorageClass,
 )
 from lockgate.scheduling.budgets import Budgets, by_namespace
@@ -44,7 +45,7 @@ class Storage(msgspec.Struct, frozen=True, kw_only=True):
 class Scene(msgspec.Struct, frozen=True, kw_only=True):
     """All nodes by name. `namespaces` holds their labels.
 
-    `storage`, `budgets` and `priorities` (classes by name) are None when they are not known.
+    `storage`, `budgets`, `priorities` and `runtimes` (classes by name) are None when they are not known.
     """
 
     nodes: Mapping[str, NodeView]
@@ -52,6 +53,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
     storage: Storage | None = None
     budgets: Budgets | None = None
     priorities: Mapping[str, PriorityClass] | None = None
+    runtimes: Mapping[str, RuntimeClass] | None = None
 
     def with_node(self, view: NodeView) -> "Scene":
         """The scene with one node replaced or added."""
@@ -83,6 +85,7 @@ def scene(
     storage: Storage | None = None,
     budgets: Iterable[PodDisruptionBudget] | None = None,
     priorities: Iterable[PriorityClass] | None = None,
+    runtimes: Iterable[RuntimeClass] | None = None,
 ) -> Scene:
     """Put a moment together; pods that have no node, or are finished, are left out."""
     by_node = pods_by_node(pods)
@@ -92,6 +95,7 @@ def scene(
         storage=storage,
         budgets=None if budgets is None else by_namespace(budgets),
         priorities=None if priorities is None else {each.name: each for each in priorities},
+        runtimes=None if runtimes is None else {each.name: each for each in runtimes},
     )
 
 

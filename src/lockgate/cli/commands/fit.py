@@ -18,7 +18,7 @@ EXAMPLES = """examples:
 
 With --gpus or --mig the pod is one that tolerates taints of nvidia.com/gpu and asks for nothing else.
 
-exit codes: 0 fits, 1 the tool or the cluster failed, 2 bad usage or input, 3 does not fit,
+exit codes: 0 fits, 1 the tool or the cluster failed, 2 bad usage or input, 3 does not fit, or is refused,
             4 fits as far as is known: something about the pod was not decided
 """
 

@@ -26,8 +26,16 @@ def as_json(answer: Fit) -> str:
 
 def as_text(answer: Fit) -> str:
     """Verdict, where, what blocks, what would help, what was left out."""
+    if answer.refused:
+        return "\n".join(_refused(answer)) + "\n"
     lines = [*_verdict(answer), *_where(answer), *_blockers(answer), *_changes(answer), *_left_out(answer)]
     return "\n".join(lines) + "\n"
+
+
+def _refused(answer: Fit) -> Iterator[str]:
+    yield "REFUSED  the API server takes no such pod, whatever room there is"
+    for text in answer.refused:
+        yield from _wrap(text, "    ", "  ")
 
 
 def _verdict(answer: Fit) -> Iterator[str]:
@@ -53,6 +61,8 @@ def _where(answer: Fit) -> Iterator[str]:
     if answer.where:
         places = ", ".join(f"{name} ({count})" if answer.wanted > 1 else name for name, count in answer.where.items())
         yield from _wrap(f"Where: {places}", "  ")
+    for text in answer.added:
+        yield from _wrap(text, "  ")
     for each in answer.shared:
         yield from _wrap(f"Mind: on {', '.join(each.nodes)} {each.text}", "  ")
 

@@ -15,6 +15,7 @@ from lockgate.lint.manifests import Container, Manifests, PodTemplate, is_filled
 from lockgate.lint.rule import Problem, lint_rule
 from lockgate.lint.yaml_items import Item
 from lockgate.model.finding import Severity
+from lockgate.scheduling.amounts import is_count
 
 
 @lint_rule(codes=("A06",), severity=Severity.ERROR)
@@ -35,10 +36,9 @@ def _is_whole(item: Item) -> bool:
     if is_filled_in_later(item):
         return True
     try:
-        amount = parse_quantity(item.text())
+        return is_count(parse_quantity(item.text()))
     except ValueError:
         return False
-    return amount >= 0 and amount == amount.to_integral_value()
 
 
 def _problem(template: PodTemplate, container: Container, bad: list[tuple[str, Item]]) -> Problem:

@@ -12,17 +12,16 @@ slot of a shared GPU by its own name.
 
 import re
 from collections.abc import Iterator
-from decimal import Decimal
 
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.standing import place, standing
 from lockgate.diagnosis.views.creation import Creation
-from lockgate.kit.quantity import parse_quantity
 from lockgate.model import names
 from lockgate.model.facts import Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
-from lockgate.model.objects import Container, Pod, PodSpec, Workload
+from lockgate.model.objects import Pod, PodSpec, Workload
+from lockgate.scheduling.amounts import MEANING, AmountFault, refused_amounts
 
 # pkg/apis/core/validation/validation.go, by the catalogue's code.
 _TEXTS = (
@@ -30,11 +29,6 @@ _TEXTS = (
     ("A05", re.compile(r"Invalid value: \S+: must be equal to \S*nvidia\.com/\S+ limit of \S+")),
     ("A04", re.compile(r"resources\.limits\S*: Required value: Limit must be set for non overcommitable resources")),
 )
-_MEANING = {
-    "A04": "a GPU is requested without a limit",
-    "A05": "request and limit of the GPU differ",
-    "A06": "GPUs are asked for by whole numbers",
-}
 
 
 @rule(
@@ -53,11 +47,11 @@ _MEANING = {
 def amount_invalid(creation: Creation, workload: Workload | Missing, pod: Pod | Missing) -> Failed | None:
     for code, pattern in _TEXTS:
         if said := creation.find(pattern):
-            why = f"{standing(creation.maker)}: {_MEANING[code]} ({said.match[0]})"
+            why = f"{standing(creation.maker)}: {MEANING[AmountFault(code)]} ({said.match[0]})"
             return _failed(place(creation.maker), code, why, said.evidence)
     about, spec = _spec(workload, pod, creation)
     code, evidence = next(_wrong(about, spec), ("", None))
-    return _failed(about, code, f"{_MEANING[code]}: {evidence.note}", evidence) if evidence else None
+    return _failed(about, code, f"{MEANING[AmountFault(code)]}: {evidence.note}", evidence) if evidence else None
 
 
 def _spec(workload: Workload | Missing, pod: Pod | Missing, creation: Creation) -> tuple[str, PodSpec]:
@@ -70,27 +64,10 @@ def _spec(workload: Workload | Missing, pod: Pod | Missing, creation: Creation) 
 def _wrong(about: str, spec: PodSpec) -> Iterator[tuple[str, Evidence]]:
     """What no API server admits: only a file, or a spec before its admission, can show it."""
     for container in (*spec.init_containers, *spec.containers):
-        for resource in {**container.resources.requests, **container.resources.limits}:
-            if names.is_gpu_resource(resource) and (found := _fault(container, resource)):
-                code, note = found
+        for each in refused_amounts(container):
+            if names.is_gpu_resource(each.resource):
                 field = f"spec.containers[{container.name}].resources"
-                yield code, Evidence(object=about, field=field, value=resource, note=note)
-
-
-def _is_whole(amount: Decimal) -> bool:
-    return amount == amount.to_integral_value()  # `% 1` fails on amounts of hundreds of digits
-
-
-def _fault(container: Container, resource: str) -> tuple[str, str] | None:
-    asked, limit = container.resources.requests.get(resource), container.resources.limits.get(resource)
-    for amount in (asked, limit):
-        if amount is not None and not _is_whole(parse_quantity(amount)):
-            return "A06", f"{container.name} asks for {amount} of {resource}"
-    if limit is None:
-        return "A04", f"{container.name} requests {asked} of {resource} and has no limit"
-    if asked is not None and parse_quantity(asked) != parse_quantity(limit):
-        return "A05", f"{container.name} requests {asked} of {resource}, its limit is {limit}"
-    return None
+                yield each.fault, Evidence(object=about, field=field, value=each.resource, note=each.note)
 
 
 def _failed(about: str, code: str, why: str, evidence: Evidence) -> Failed:
