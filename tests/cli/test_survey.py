@@ -43,3 +43,9 @@ def test_what_is_not_known_is_said(tmp_path: Path) -> None:
     text = run("survey", "--from", str(tmp_path)).stdout
     assert "NOT KNOWN" in text
     assert "daemon sets: no cluster/daemonsets.json" in text
+
+
+def test_a_configuration_that_the_runtime_has_unsaid_is_called_out_of_date() -> None:
+    text = run("survey", "--from", str(BUNDLES / "dropin-trap.tgz")).stdout
+    (line,) = [line for line in text.splitlines() if line.endswith("out of date")]
+    assert line.split()[:3] == ["gpu-b", "no", "nvidia;"]

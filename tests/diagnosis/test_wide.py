@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from lockgate.collect.offline import from_path
@@ -83,9 +84,22 @@ def test_a_thousand_nodes_take_seconds() -> None:
     assert time.process_time() - started < 5
 
 
+TRAP = from_path(str(Path(__file__).parents[1] / "bundles/dropin-trap.tgz"), io.BytesIO())
+
+
+@pytest.mark.parametrize("ask", ["pod/trapped", "node/gpu-b", ""])
+def test_a_trap_that_the_runtime_has_spoken_of_is_one_story_whatever_is_asked(ask: str) -> None:
+    answer = diagnose(TRAP, parse_target(ask), RULES)
+    found = [(f.id, f.severity, f.follows) for f in answer.findings]
+    assert found == [
+        ("containerd/dropin-overridden", Severity.BLOCKER, ""),
+        ("containerd/handler-missing", Severity.BLOCKER, "containerd/dropin-overridden"),
+    ]
+    assert not {r.id for r in answer.ruled_out} & {"containerd/handler-missing", "containerd/not-configured"}
+
+
 def test_a_trap_that_waits_for_a_restart_is_seen_on_its_node() -> None:
-    bundle = from_path(str(Path(__file__).parents[1] / "bundles/dropin-trap.tgz"), io.BytesIO())
-    answer = diagnose(bundle, parse_target("node/gpu-b"), RULES)
+    answer = diagnose(msgspec.structs.replace(TRAP, events=()), parse_target("node/gpu-b"), RULES)
     assert [(f.id, f.severity) for f in answer.findings] == [("containerd/dropin-overridden", Severity.WARNING)]
     assert "the next restart of containerd takes it away" in answer.findings[0].summary
 

@@ -20,7 +20,7 @@ _STRATEGY: Final = "DEVICE_LIST_STRATEGY"
 
 def node_subjects(snapshot: Snapshot) -> list[Subject]:
     """A subject for each node of which files are known."""
-    gates = gate_two(snapshot.nodes, snapshot.node_states, snapshot.node_files)
+    gates = gate_two(snapshot.nodes, snapshot.node_states, snapshot.node_files, snapshot.events, snapshot.pods)
     folders = {} if isinstance(snapshot.node_files, Missing) else {f.node: f for f in snapshot.node_files}
     states = {} if isinstance(snapshot.node_states, Missing) else {s.name: s for s in snapshot.node_states}
     found = (_subject(snapshot, gates.on(n), folders.get(n), states.get(n)) for n in sorted({*folders, *states}))

@@ -40,7 +40,10 @@ class Offer(Part, frozen=True, kw_only=True):
 
 
 class NodeLine(Part, frozen=True, kw_only=True):
-    """One GPU node: gate 1 in numbers, gate 2 in handlers and CDI, and what it runs."""
+    """One GPU node: gate 1 in numbers, gate 2 in handlers and CDI, and what it runs.
+
+    `refused` names handlers that the runtime has said to lack since its agent looked.
+    """
 
     node: str
     ready: bool | None
@@ -48,11 +51,25 @@ class NodeLine(Part, frozen=True, kw_only=True):
     product: str
     offers: tuple[Offer, ...]
     handlers: tuple[str, ...] | None
+    refused: tuple[str, ...]
     cdi_devices: int | None
     runtime_phase: str
     mig: str
     versions: dict[str, str]
     findings: tuple[str, ...]
+
+    @property
+    def handlers_said(self) -> str:
+        """The handlers in words."""
+        lacking = "".join(f"no {name}; " for name in self.refused)
+        known = UNKNOWN if self.handlers is None else ", ".join(self.handlers) or "none"
+        return lacking + known.replace(UNKNOWN, "others unknown") if lacking else known
+
+    @property
+    def configuration_said(self) -> str:
+        """What the toolkit says of the runtime, and whether that is out of date."""
+        outdated = ", out of date" if self.refused and self.handlers is None and self.runtime_phase else ""
+        return (self.runtime_phase or UNKNOWN) + outdated
 
 
 class OperandLine(Part, frozen=True, kw_only=True):
@@ -89,7 +106,7 @@ def survey(snapshot: Snapshot, waivers: Waivers = NO_WAIVERS) -> Survey:
         raise UnreadableError(f"nodes are not known: {snapshot.nodes.reason}")
     rows = overview(snapshot, By.NODE)
     answer = diagnose(snapshot, Target(CLUSTER, ""), all_rules(), waivers)
-    gates = gate_two(snapshot.nodes, snapshot.node_states, snapshot.node_files)
+    gates = gate_two(snapshot.nodes, snapshot.node_states, snapshot.node_files, snapshot.events, snapshot.pods)
     states = {} if isinstance(snapshot.node_states, Missing) else {s.name: s for s in snapshot.node_states}
     gpu_nodes = sorted((n for n in snapshot.nodes if has_gpus(n)), key=lambda n: n.name)
     return Survey(
@@ -112,6 +129,7 @@ def _node(node: Node, rows: Iterable[Row], gates: GateTwo, state: GPUNodeState |
         product=node.metadata.labels.get(names.GPU_PRODUCT, "") or UNKNOWN,
         offers=tuple(_offer(row) for row in rows if row.key == node.name),
         handlers=gate.loaded.names if gate.loaded else None,
+        refused=tuple(sorted(gate.refusals)),
         cdi_devices=len(gate.cdi.devices) if gate.cdi else None,
         runtime_phase=runtime.phase if runtime else "",
         mig=_mig(node),

@@ -7,7 +7,9 @@ There are no timestamps of observation inside: they would turn every look into a
 process started, a file was written) are RFC 3339 in UTC, to the second.
 """
 
-from lockgate.model.objects import Object, Resource
+import datetime as dt
+
+from lockgate.model.objects import Metadata, Object, Resource
 
 KIND = "GPUNodeState"
 
@@ -143,7 +145,21 @@ class NodeStateStatus(Object, frozen=True):
     validation: ValidationState | None = None
 
 
+class ManagedFields(Object, frozen=True):
+    """Who wrote a part of an object, and when last."""
+
+    manager: str = ""
+    time: dt.datetime | None = None
+
+
+class StateMetadata(Metadata, frozen=True):
+    """The API server's own record tells since when a section has stood there; a dump may lack it."""
+
+    managed_fields: tuple[ManagedFields, ...] = ()
+
+
 class GPUNodeState(Resource, frozen=True):
+    metadata: StateMetadata = StateMetadata()
     status: NodeStateStatus = NodeStateStatus()
 
 

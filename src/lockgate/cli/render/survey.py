@@ -77,9 +77,9 @@ def _gate_two(seen: Survey) -> Iterator[str]:
         return
     yield f"{'GATE 2: INJECTION':<26}{'HANDLERS':<34}{'CDI DEVICES':>12}  CONFIGURATION"
     for node in _shown(seen):
-        handlers = UNKNOWN if node.handlers is None else ", ".join(node.handlers) or "none"
         cdi = UNKNOWN if node.cdi_devices is None else str(node.cdi_devices)
-        yield f"{short_name(node.node, 25):<26}{cut(handlers, 33):<34}{cdi:>12}  {node.runtime_phase or UNKNOWN}"
+        gate = f"{cut(node.handlers_said, 33):<34}{cdi:>12}  {node.configuration_said}"
+        yield f"{short_name(node.node, 25):<26}{gate}"
 
 
 def _versions(seen: Survey) -> Iterator[str]:

@@ -48,6 +48,5 @@ def _offers(node: NodeLine) -> Iterator[tuple[str, ...]]:
 
 
 def _injection(node: NodeLine) -> tuple[str, ...]:
-    handlers = UNKNOWN if node.handlers is None else ", ".join(node.handlers) or "none"
     devices = UNKNOWN if node.cdi_devices is None else str(node.cdi_devices)
-    return node.node, handlers, devices, node.runtime_phase or UNKNOWN
+    return node.node, node.handlers_said, devices, node.configuration_said

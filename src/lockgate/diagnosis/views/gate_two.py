@@ -1,7 +1,7 @@
 """Gate 2 on each node: the runtime's handlers as loaded, the files that decide them, and the CDI devices it can inject.
 
-What a node has loaded comes from its own agent (`GPUNodeState`), else from the kubelet (`status.runtimeHandlers`, since
-1.30), else from a dump; what its files say is a different question, answered from the files.
+What a node has loaded is told by the newest word about it (see `loaded`); what its files say is a different question,
+answered from the files.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,7 +15,16 @@ from lockgate.containerd.effective import Effective, resolve
 from lockgate.containerd.load import ConfigError
 from lockgate.containerd.releases import Release
 from lockgate.containerd.traps import LostHandler, lost_handlers
-from lockgate.model.facts import Missing, NodeFiles, NodeFolders, Nodes, NodeStates
+from lockgate.diagnosis.views.loaded import (
+    LoadedHandlers,
+    Refusals,
+    by_agent,
+    by_kubelet,
+    holding,
+    refusals_by_node,
+    standing,
+)
+from lockgate.model.facts import Events, Missing, NodeFiles, NodeFolders, Nodes, NodeStates, Pods
 from lockgate.model.node_state import CDIState, GPUNodeState, RuntimeState
 from lockgate.model.objects import Node
 
@@ -28,14 +37,6 @@ _OWN = {
 _HOW = (
     "Lockgate's toolkit agent publishes it in gpunodestates; or put the node's /etc/containerd and /etc/cdi into nodes/"
 )
-
-
-class LoadedHandlers(msgspec.Struct, frozen=True):
-    """The handlers that the node's runtime answers with, and where that was read."""
-
-    names: tuple[str, ...]
-    place: str
-    field: str
 
 
 class DefinedDevices(msgspec.Struct, frozen=True):
@@ -53,8 +54,16 @@ class DefinedDevices(msgspec.Struct, frozen=True):
 class NodeGate:
     """Gate 2 of one node, read from whatever is known of it."""
 
-    def __init__(self, name: str, node: Node | None, state: GPUNodeState | None, folder: NodeFiles | None) -> None:
+    def __init__(
+        self,
+        name: str,
+        node: Node | None = None,
+        state: GPUNodeState | None = None,
+        folder: NodeFiles | None = None,
+        refusals: Refusals | None = None,
+    ) -> None:
         self.name, self._node, self._state, self._folder = name, node, state, folder
+        self._said = refusals or {}
 
     @property
     def runtime(self) -> RuntimeState | None:
@@ -63,15 +72,17 @@ class NodeGate:
 
     @cached_property
     def loaded(self) -> LoadedHandlers | None:
-        """The handlers as loaded, or None where nothing tells."""
-        if self.runtime and self.runtime.handlers:
-            names = tuple(sorted(h.name for h in self.runtime.handlers))
-            return LoadedHandlers(names, f"gpunodestate/{self.name}", "status.runtime.handlers")
-        if self._node and self._node.status.runtime_handlers is not None:
-            # "" is the kubelet's name for the default handler.
-            names = tuple(sorted(h.name for h in self._node.status.runtime_handlers if h.name))
-            return LoadedHandlers(names, f"node/{self.name}", "status.runtimeHandlers")
-        return None
+        """The handlers as loaded, or None where nothing tells, or a newer refusal unsays what does."""
+        return standing(self._lists, self._said)
+
+    @cached_property
+    def refusals(self) -> Refusals:
+        """The handlers that the runtime has said to lack, with its words, as far as nothing newer unsays it."""
+        return holding(self._lists, self._said)
+
+    @property
+    def _lists(self) -> tuple[LoadedHandlers | None, ...]:
+        return by_agent(self._state), by_kubelet(self._node)
 
     @cached_property
     def release(self) -> Release | None:
@@ -161,7 +172,7 @@ class GateTwo:
 
     def on(self, node: str) -> NodeGate:
         """The gate of a node; one that nothing is known of answers None and empty."""
-        return self._gates.get(node) or NodeGate(node, None, None, None)
+        return self._gates.get(node) or NodeGate(node)
 
     @property
     def how(self) -> str:
@@ -169,13 +180,20 @@ class GateTwo:
         return _HOW
 
 
-def gate_two(nodes: Nodes | Missing, node_states: NodeStates | Missing, node_files: NodeFolders | Missing) -> GateTwo:
+def gate_two(
+    nodes: Nodes | Missing,
+    node_states: NodeStates | Missing,
+    node_files: NodeFolders | Missing,
+    events: Events | Missing,
+    pods: Pods | Missing,
+) -> GateTwo:
     """Bring together what is known of each node's gate 2."""
     by_node = {} if isinstance(nodes, Missing) else {n.name: n for n in nodes}
     states = {} if isinstance(node_states, Missing) else {s.name: s for s in node_states}
     folders = {} if isinstance(node_files, Missing) else {f.node: f for f in node_files}
-    names = {*by_node, *states, *folders}
-    return GateTwo({n: NodeGate(n, by_node.get(n), states.get(n), folders.get(n)) for n in names})
+    said = refusals_by_node(events, pods)
+    names = {*by_node, *states, *folders, *said}
+    return GateTwo({n: NodeGate(n, by_node.get(n), states.get(n), folders.get(n), said.get(n)) for n in names})
 
 
 def _published_devices(state: CDIState, place: str) -> DefinedDevices:

@@ -1,18 +1,11 @@
 """The runtime handler that a pod needs on its node: what the kubelet said of it, else what its RuntimeClass names."""
 
-import re
-
 import msgspec
 
+from lockgate.diagnosis.views.gate_two import GateTwo
+from lockgate.diagnosis.views.loaded import refusal
 from lockgate.model.facts import Events, Missing, RuntimeClasses
 from lockgate.model.objects import Event, Pod
-
-CONTAINERD, CRIO, DOCKER = "containerd", "CRI-O", "cri-dockerd"
-_TEXTS = (
-    (CONTAINERD, re.compile(r'no runtime for "(?P<handler>[^"]*)" is configured')),
-    (CRIO, re.compile(r"failed to find runtime handler (?P<handler>\S+) from runtime list")),
-    (DOCKER, re.compile(r'RuntimeHandler "(?P<handler>[^"]*)" not supported')),
-)
 
 
 class NeededHandler(msgspec.Struct, frozen=True):
@@ -26,13 +19,19 @@ class NeededHandler(msgspec.Struct, frozen=True):
     runtime: str = ""
 
 
-def handler(pod: Pod, pod_events: Events | Missing, runtime_classes: RuntimeClasses | Missing) -> NeededHandler:
-    """What the newest event says comes first: it is the node's own word, whatever was published before."""
+def handler(
+    pod: Pod, pod_events: Events | Missing, runtime_classes: RuntimeClasses | Missing, gate_two: GateTwo
+) -> NeededHandler:
+    """What the newest event says comes first: it is the node's own word, whatever was published before.
+
+    Of a pod without such an event, and of a node, what the node said to another pod of the same handler counts.
+    """
     for seen in reversed(() if isinstance(pod_events, Missing) else pod_events):
-        for runtime, text in _TEXTS:
-            if found := text.search(seen.text):
-                return NeededHandler(found["handler"], seen, runtime)
-    return NeededHandler(_named(pod, runtime_classes))
+        if own := refusal(seen):
+            return NeededHandler(own.handler, seen, own.runtime)
+    name = _named(pod, runtime_classes)
+    other = gate_two.on(pod.spec.node_name).refusals.get(name)
+    return NeededHandler(name, other.event, other.runtime) if other else NeededHandler(name)
 
 
 def sandbox_image_lost(pod_events: Events | Missing) -> Event | None:

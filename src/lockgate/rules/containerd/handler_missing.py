@@ -15,7 +15,8 @@ from lockgate.diagnosis.seen import event, listed, pod_ref
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import is_gpu_node
 from lockgate.diagnosis.views.gate_two import GateTwo, NodeGate
-from lockgate.diagnosis.views.handler import CONTAINERD, NeededHandler
+from lockgate.diagnosis.views.handler import NeededHandler
+from lockgate.diagnosis.views.loaded import CONTAINERD
 from lockgate.model.facts import Missing, RuntimeClasses
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Event, Node, Pod

@@ -8,7 +8,7 @@ Why it matters: pods that run keep running; new ones that need the handler or CD
 Fix: read the agent's message: it names the file, or the setting, that stands in the way.
 """
 
-from lockgate.diagnosis.rule import Failed, Passed, rule
+from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_two import GateTwo
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
@@ -34,10 +34,15 @@ _PHASES = {
         "operator/policy-not-ready",
     ),
 )
-def not_configured(node: Node, gate_two: GateTwo) -> Failed | Passed | None:
-    runtime = gate_two.on(node.name).runtime
+def not_configured(node: Node, gate_two: GateTwo) -> Failed | Passed | Skipped | None:
+    gate = gate_two.on(node.name)
+    runtime = gate.runtime
     if runtime is None or not runtime.phase:
         return None
+    if runtime.phase not in _PHASES and gate.refusals:
+        return Skipped(
+            f"what {node.name} published is older than the runtime's refusal of a handler", "", decides=False
+        )
     if runtime.phase not in _PHASES:
         return Passed(f"the toolkit says {runtime.phase} of {node.name}")
     meaning, code = _PHASES[runtime.phase]
