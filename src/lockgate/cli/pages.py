@@ -13,7 +13,7 @@ from lockgate.xid.codes import code_of
 from lockgate.xid.policies import by_default
 
 _WORD = re.compile(r"[a-z0-9][a-z0-9.]+")
-_XID = re.compile(r"(?:nvidia)?xid[\s:#=-]*(?P<code>\d{1,3})(?:error)?", re.IGNORECASE)  # NvidiaXID79Error is EKS'
+_XID = re.compile(r"(?:(?:nvidia)?xid[\s:#=-]*)?(?P<code>\d{1,3})(?:error)?", re.IGNORECASE)  # NvidiaXID79Error is EKS'
 _HEADS = ("Asked as:", "Shown by:", "Numbers:")  # lines of a topic that are no prose
 _NEAR = 0.4  # how near a question has to come
 _COMMON = frozenset(
@@ -58,7 +58,7 @@ def find(asked: str) -> tuple[Page, ...]:
     coded = [p for p in pages if wanted.upper() in p.codes]
     if coded or re.fullmatch(r"[A-Za-z]\d\d", wanted):
         return tuple(coded)
-    by_id = {p.id: p for p in pages if p.kind == "finding"}
+    by_id = {p.id: p for kind in ("lint", "finding") for p in pages if p.kind == kind}  # of both, that of `why`
     if code := _XID.fullmatch(wanted):
         return (_xid(int(code["code"])), *_recognised(f"NVRM: Xid (PCI:0000:3b:00): {code['code']}, ", by_id))
     nearness, topics = _about(wanted, pages)

@@ -3,9 +3,10 @@
 So nothing is matched here that `why` would not name: an event of a pod without containers, the kubelet's refusal, an
 event of a workload without pods, a container's last words and its log, the logs of operands and of a node, the
 scheduler's words. Of the scheduler's reasons only their kind is known without a cluster, so each gives every rule that
-may be behind it.
+may be behind it; so do words that no rule quotes, since it decides by other facts (`recognise_words`).
 """
 
+import re
 from collections.abc import Iterable
 from typing import Final
 
@@ -13,6 +14,7 @@ import msgspec
 
 from lockgate.diagnosis.engine import applies, outcome
 from lockgate.diagnosis.operand_names import APPS, VALIDATIONS
+from lockgate.diagnosis.recognise_words import behind
 from lockgate.diagnosis.rule import Failed, Rule
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.subject import Facts, Subject
@@ -61,6 +63,11 @@ _BEHIND: Final[dict[Cause, tuple[str, ...]]] = {
     Cause.DEVICE_CLAIM: ("claims/unsatisfied",),
     Cause.GANG: ("queueing/gang-waits",),
 }
+# How a reason begins; anything else may be prose that only holds its words.
+_REASONS: Final = re.compile(
+    r"(?P<count>\d+ )?"
+    r"(?P<text>(?:node\(s\) |Insufficient \S+(?:$|[.,])|pod has unbound |cannot allocate all claims).*?)\.?"
+)
 _TOO_FEW_GPUS: Final = (
     "scheduling/all-held",
     "scheduling/fragmented",
@@ -78,20 +85,24 @@ _TOO_FEW_GPUS: Final = (
 
 
 def recognise(text: str, rules: Iterable[Rule]) -> tuple[str, ...]:
-    """The ids of rules that name a cause for a text, the most telling first; empty when no rule knows it."""
+    """The ids of rules that name a cause for a text, the most telling first; empty when no rule knows it.
+
+    They are of the rules asked, and where a file is to blame that only `lint` reads, of its rules.
+    """
     from_scheduler = _scheduler(text)
     if from_scheduler:
         return from_scheduler
     asked = tuple(rules)
     found = [r.id for subject, facts in _places(text) for r in asked if _names(r, subject, facts, text)]
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys((*found, *behind(text))))
 
 
 def _scheduler(text: str) -> tuple[str, ...]:
     if parse_scale_up(text) is not None:
         return ("autoscaling/no-node-added",)
     start = text.find("nodes are available")
-    said = parse_failed_scheduling(text[text.rfind(" ", 0, max(start - 1, 0)) + 1 :] if start > 0 else text)
+    whole = text[text.rfind(" ", 0, max(start - 1, 0)) + 1 :] if start > 0 else _completed(text)
+    said = parse_failed_scheduling(whole)
     reasons = said.reasons if said else ()
     found: list[str] = []
     if said and said.prefilter_cause and "device class" not in said.prefilter:  # that one names its own rule
@@ -103,6 +114,12 @@ def _scheduler(text: str) -> tuple[str, ...]:
     if not reasons and "Insufficient nvidia.com/" in text:
         found += _TOO_FEW_GPUS
     return tuple(dict.fromkeys(found))
+
+
+def _completed(text: str) -> str:
+    """Reasons without the sentence around them, as somebody copies them out of it."""
+    reasons = _REASONS.fullmatch(" ".join(text.split()))
+    return f"0/1 nodes are available: {reasons['count'] or '1 '}{reasons['text']}." if reasons else text
 
 
 def _names(rule: Rule, subject: Subject, facts: Facts, text: str) -> bool:

@@ -1,0 +1,79 @@
+"""Words of programs whose cause a rule decides from other facts, so that it quotes no text: what may be behind them.
+
+A plugin that waits without a device is seen by its node's numbers, a missing label by the label. Pasted alone, without
+the objects, such a text only says which rules to look at. Fragments of texts that rules read whole are here as well.
+Sources: the failure catalogue's texts, and the sources that the rules name.
+"""
+
+import re
+from typing import Final
+
+_WORDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
+    # the API server, queues
+    (r"status unknown for quota", ("admission/quota-uncounted",)),
+    (r"Invalid value: \S+: must be an integer", ("admission/amount-invalid", "manifest/gpu-not-whole")),
+    (r"unable to validate against any security context constraint", ("admission/security-context-constraint",)),
+    (r"insufficient unused quota for \S+ in flavor", ("queueing/kueue-waiting",)),
+    # what the scheduler says of preemption is no cause: these are
+    (r"no preemption victims found for incoming p", ("scheduling/all-held", "scheduling/fragmented")),
+    (
+        r"preemption is not helpful for scheduling",
+        ("scheduling/selector", "scheduling/untolerated-taint", "scheduling/cordoned", "scheduling/fragmented"),
+    ),
+    # device plugin
+    (
+        r"no devices found\. waiting indefinitely|incompatible (?:platform|strategy) detected"
+        r"|detected non-NVML platform"
+        r"|if this is a GPU node, did you configure the NVIDIA Container Toolkit|could not load NVML library",
+        ("operands/plugin-idle",),
+    ),
+    (r"ListAndWatch ended unexpectedly|nvml init failed: ", ("operands/plugin-gone",)),
+    (
+        r"could not register device plugin|kubelet\.sock created, restarting",
+        ("operands/plugin-idle", "operands/plugin-gone"),
+    ),
+    (r"device marked unhealthy|marking all devices as unhealthy", ("devices/unhealthy",)),
+    (r"more than one MIG device type present on node", ("devices/mig-layout-invalid",)),
+    # kubelet
+    (
+        r"no healthy devices present|devices are no longer healthy|cannot allocate unregistered device"
+        r"|node didn't have enough resource: nvidia\.com/|maximum request size for shared resources"
+        r"|invalid request: unknown device|resources cannot be allocated with topology locality",
+        ("kubelet/refused",),
+    ),
+    (r"no healthy devices", ("devices/unhealthy", "kubelet/refused")),
+    # containerd, CDI, the hook
+    (
+        r"fork/exec \S*nvidia-container-runtime\S*: no such file or directory"
+        r"|exec: \\?\"nvidia-container-runtime\S*: executable file not found",
+        ("containerd/binary-missing",),
+    ),
+    (r"failed to stat CDI host device", ("cdi/path-gone",)),
+    (r"conflicting device \S+ \(specs ", ("cdi/conflicting-names",)),
+    (r"CDI devices .* requested but CDI support is explicitly disabled", ("containerd/cdi-off",)),
+    (r"dial unix \S*containerd\.sock: connect: connection refused", ("containerd/not-configured",)),
+    (r"load program: invalid argument", ("injection/device-cgroup-refused",)),
+    # operator and node discovery
+    (r"NFD labels missing|no NFD labels? found|NFDLabelsMissing", ("discovery/no-gpu-node",)),
+    (r"only one CR may be present at a time", ("operator/second-policy",)),
+    (
+        r"waiting for nvidia container stack to be setup|failed to validate the driver, retrying",
+        ("operands/init-waits",),
+    ),
+    # driver
+    (r"couldn't communicate with the NVIDIA driver", ("driver/not-answering", "driver/kernel-moved")),
+    (r"nvml error: driver not loaded|ERROR_DRIVER_NOT_LOADED", ("driver/module-not-loaded", "driver/not-answering")),
+    (r"compiler differs from the one used to build the kernel", ("driver/compiler",)),
+    (r"a driver such as: nouveau|failed to enable MSI-X", ("driver/nouveau",)),
+    (r"auto drain of the node \S+ is disabled by the upgrade policy", ("driver/in-use",)),
+    (r"kernel driver in use: vfio-pci", ("nodes/for-machines",)),
+    (r"number of NVSwitches don't match with any supported", ("operands/fabric",)),
+    (r"NVML library version: \d", ("gpu-use/driver-library-differs",)),
+)
+_READ: Final = tuple((re.compile(words, re.IGNORECASE), ids) for words, ids in _WORDS)
+
+
+def behind(text: str) -> tuple[str, ...]:
+    """The ids of rules, of `why` or of `lint`, that may be behind such words; empty for words of no program here."""
+    flat = " ".join(text.split())
+    return next((ids for words, ids in _READ if words.search(flat)), ())
