@@ -126,6 +126,13 @@ def test_a_cluster_shows_where_a_topic_and_a_finding_are_now() -> None:
     assert json.loads(run("explain", "quota", "-o", "json").stdout)["here"] is None
 
 
+def test_the_list_of_everything_fits_a_terminal_and_loses_no_word() -> None:
+    listed = run("explain").stdout
+    assert max(map(len, listed.splitlines())) <= 100
+    words = " ".join(listed.split())
+    assert [page.id for page in all_pages() if f"{page.id} {page.title}" not in words] == []
+
+
 def test_where_to_look_that_cannot_be_read_is_said() -> None:
     result = run("explain", "capacity", "--from", "/no/such")
     assert (result.returncode, result.stdout, "there is no such file" in result.stderr) == (2, "", True)

@@ -7,6 +7,7 @@ from typing import Any
 
 from lockgate.cli.here import here
 from lockgate.cli.pages import Page
+from lockgate.cli.render.lines import WIDTH
 from lockgate.cli.render.survey import parts_text
 from lockgate.cli.surveying import Survey
 from lockgate.model import names
@@ -20,7 +21,7 @@ def as_text(pages: Sequence[Page], most: int, seen: Survey | None = None) -> str
     shown = "\n".join(_page(page) + (_here(page, seen) if seen else "") for page in pages[:most])
     if len(pages) <= most:
         return shown
-    rest = "".join(f"  {p.id:<34} {p.title}\n" for p in pages[most:])
+    rest = "".join(_line(p, 34) for p in pages[most:])
     return f"{shown}\nThe same may come from\n{rest}"
 
 
@@ -28,9 +29,16 @@ def listing(pages: Sequence[Page]) -> str:
     """Every page on a line, by kind."""
     parts = []
     for kind, name in (("topic", "Topics"), ("finding", "Findings of why"), ("lint", "Findings of lint")):
-        lines = "".join(f"  {p.id:<40} {p.title}\n" for p in pages if p.kind == kind)
+        lines = "".join(_line(p, 40) for p in pages if p.kind == kind)
         parts.append(f"{name}\n{lines}")
     return "\n".join(parts)
+
+
+def _line(page: Page, column: int) -> str:
+    """An id with its title; a title that is too long goes on below itself."""
+    below = " " * (column + 3)
+    wrapped = textwrap.wrap(page.title, WIDTH - len(below), break_on_hyphens=False)
+    return f"  {page.id:<{column}} " + f"\n{below}".join(wrapped) + "\n"
 
 
 def as_document(pages: Sequence[Page], seen: Survey | None = None) -> dict[str, Any]:

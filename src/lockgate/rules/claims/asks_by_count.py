@@ -41,7 +41,7 @@ def asks_by_count(
     rows = [row for row in gate_one.rows if row.node in offered]
     return Failed(
         about="nodes" if len(offered) > 1 else f"node/{rows[0].node}",
-        summary=f"It asks for {gate_one.resource}; {listed(offered)} offers its GPUs to resource claims only.",
+        summary=f"It asks for {gate_one.resource}; the GPUs of {listed(offered)} are for resource claims only.",
         reach=len(offered),
         evidence=(
             asked(pod, gate_one.resource, gate_one.asked),

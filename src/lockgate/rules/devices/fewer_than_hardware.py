@@ -56,7 +56,7 @@ def fewer_than_hardware(
     found = [each for each in judged if each is not None and each.offers < each.has]
     if not found:
         same = [each.row.node for each in judged if each is not None]
-        return Passed(f"{listed(same)} offers as many GPUs as it has") if same else None
+        return Passed(f"every GPU of {listed(same)} is advertised") if same else None
     first = found[0]
     return Failed(
         about=f"node/{first.row.node}" if len(found) == 1 else "nodes",
