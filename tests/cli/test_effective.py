@@ -4,6 +4,8 @@ import json
 import tomllib
 from pathlib import Path
 
+import pytest
+
 from lockgate.containerd import Effective, Release, resolve
 from lockgate.containerd.show import as_data
 from tests.cli.test_lint import BUNDLES, CRI, NVIDIA, REGISTRY, ROOT, run
@@ -78,3 +80,38 @@ def test_without_a_release_it_asks_for_one(tmp_path: Path) -> None:
     assert "give --release" in answer.stderr
     (tmp_path / "containerd-version.txt").write_text("containerd containerd.io 1.7.27 05044ec\n")
     assert run("effective", tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize(("release", "taken"), [("9.9.9", "2.4"), ("3.0.0", "2.4"), ("1.8.0", "1.7")])
+def test_a_release_that_is_not_known_is_said_with_what_was_assumed(release: str, taken: str, tmp_path: Path) -> None:
+    folder = _folder(tmp_path)
+    said = f"containerd {release} is no release that is known (the newest is 2.4): taken for {taken}"
+    shown = run("effective", folder, "--release", release)
+    assert (shown.returncode, said in shown.stderr) == (4, True)
+    data = json.loads(run("effective", folder, "--release", release, "-o", "json").stdout)
+    assert said in data["notChecked"][0]["reason"]
+    assert "config" in data
+    judged = json.loads(run("lint", folder, "--release", release, "-o", "json").stdout)
+    assert said in judged["notChecked"][0]["reason"]
+
+
+def test_a_release_that_is_not_known_alone_is_something_decisive_not_checked(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text("version = 2\n")
+    assert run("lint", tmp_path, "--release", "2.4.2").returncode == 0
+    result = run("lint", tmp_path, "--release", "9.9.9")
+    assert (result.returncode, "taken for 2.4" in result.stdout.replace("\n    ", " ")) == (4, True)
+
+
+def test_what_is_no_release_is_bad_usage(tmp_path: Path) -> None:
+    for verb in ("effective", "lint"):
+        result = run(verb, _folder(tmp_path) if verb == "effective" else tmp_path, "--release", "newest")
+        assert (result.returncode, "no containerd release in 'newest'" in result.stderr) == (2, True)
+
+
+def test_a_bundle_of_a_release_older_than_any_that_is_known_is_told(tmp_path: Path) -> None:
+    (tmp_path / "nodes/a/etc/containerd").mkdir(parents=True)
+    (tmp_path / "nodes/a/etc/containerd/config.toml").write_text("version = 2\n")
+    (tmp_path / "nodes/a/containerd-version.txt").write_text("containerd containerd.io v1.5.0 1407cab\n")
+    result = run("lint", tmp_path)
+    assert (result.returncode, "the containerd release of a is not known" in result.stdout) == (4, True)
+    assert run("effective", tmp_path).returncode == 2

@@ -262,7 +262,7 @@ class Release:
 
     @property
     def is_known(self) -> bool:
-        """False when the release is newer than every row (its minor release has no row of its own)."""
+        """False when its minor release has no row of its own: it is newer than every row, or there never was one."""
         return any((row.major, row.minor) == (self.major, self.minor) for row in map(_since, FAMILIES))
 
     def _order(self) -> tuple[int, int, int, str, int]:
@@ -274,6 +274,12 @@ class Release:
     def __str__(self) -> str:  # type: ignore[explicit-override]  # typing.override is 3.12
         stage = f"-{self.stage}.{self.stage_number}" if self.stage else ""
         return f"{self.major}.{self.minor}.{self.patch}{stage}"
+
+
+def newest_known() -> str:
+    """The newest minor release that has a row, `2.4`."""
+    newest = _since(FAMILIES[-1])
+    return f"{newest.major}.{newest.minor}"
 
 
 def _since(row: Family) -> Release:

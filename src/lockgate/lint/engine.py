@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from lockgate.lint.heal import healing
 from lockgate.lint.parts import together
 from lockgate.lint.problems import Seen, problems
+from lockgate.lint.release_doubt import release_doubt
 from lockgate.lint.report import Line, LintFinding, LintReport, Suppressed
 from lockgate.lint.rule import LintRule, Mark
 from lockgate.lint.subject import Subject
@@ -12,7 +13,6 @@ from lockgate.lint.suppress import WITHOUT_REASON, Ignore, reason_for, unreasone
 from lockgate.model.finding import NotChecked, Severity
 
 _RENDER = "render it first: `helm template CHART | kubectl gpu lint -`, or `kubectl kustomize DIR | kubectl gpu lint -`"
-_HOW = "give --release, or put the output of `containerd --version` into containerd-version.txt beside the files"
 
 
 def lint(subject: Subject, rules: Sequence[LintRule], ignores: Sequence[Ignore] = ()) -> LintReport:
@@ -111,9 +111,8 @@ def _order(finding: LintFinding) -> tuple[int, str, str, int]:
 
 def _not_checked(subject: Subject) -> tuple[NotChecked, ...]:
     where = f" of {subject.name}" if subject.name else ""
-    open_ = []
-    if subject.root and subject.release is None:
-        open_.append(NotChecked("containerd", f"the containerd release{where} is not known", _HOW))
+    doubt = release_doubt(subject)
+    open_ = [doubt] if doubt else []
     if subject.withheld:
         paths = " and ".join(subject.withheld)
         how = f"copy the file from the node and run `lint {subject.withheld[0].rpartition('/')[2]}`"

@@ -9,6 +9,7 @@ from lockgate.cli.subjects import add_subject_arguments, read_subjects
 
 if TYPE_CHECKING:
     from lockgate.lint.subject import Subject
+    from lockgate.model.finding import NotChecked
 
 DESCRIPTION = (
     "Print the configuration that containerd really has: all files read, merged and migrated as that release does."
@@ -19,7 +20,8 @@ EXAMPLES = """examples:
   {prog} effective bundle.tgz --node gpu-3 -o json
   {prog} effective --node gpu-3
 
-exit codes: 0 shown, 1 the tool or the cluster failed, 2 bad usage or input, 3 the release refuses the configuration
+exit codes: 0 shown, 1 the tool or the cluster failed, 2 bad usage or input, 3 the release refuses the configuration,
+            4 shown as another release has it: the given one is not known
 """
 
 
@@ -39,19 +41,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Read, resolve, print; returns the exit code."""
     from lockgate.containerd.load import ConfigError
+    from lockgate.lint.release_doubt import release_doubt
 
     try:
         subject = _one(options)
     except FactsError as error:
         return complain(f"effective: {error}", error.code)
-    effective = subject.effective
+    effective, doubt = subject.effective, release_doubt(subject)
+    if doubt is not None:
+        complain(f"effective: {doubt.reason}; {doubt.how}", 4)
     if options.output == "json":
-        _print_json(subject, options.provenance)
+        _print_json(subject, options.provenance, doubt)
     elif isinstance(effective, ConfigError):
         return complain(f"containerd {subject.release} refuses it: {_shown(subject, effective)}", 3)
     else:
         _print_toml(subject, options.provenance)
-    return 3 if isinstance(effective, ConfigError) else 0
+    if isinstance(effective, ConfigError):
+        return 3
+    return 4 if doubt else 0
 
 
 def _one(options: argparse.Namespace) -> "Subject":
@@ -78,8 +85,10 @@ def _shown(subject: "Subject", error: Any) -> str:
     return f"{place}: {'it crashes: ' if error.panics else ''}{error.message}"
 
 
-def _print_json(subject: "Subject", provenance: bool) -> None:
+def _print_json(subject: "Subject", provenance: bool, doubt: "NotChecked | None") -> None:
     import json
+
+    import msgspec
 
     from lockgate.containerd.show import as_data
 
@@ -91,6 +100,8 @@ def _print_json(subject: "Subject", provenance: bool) -> None:
             item["file"] = subject.show(item["file"]) if item["file"] else ""
     if "error" in data:
         data["error"]["file"] = subject.show(data["error"]["file"])
+    if doubt is not None:
+        data["notChecked"] = [msgspec.to_builtins(doubt)]
     sys.stdout.write(json.dumps(data, indent=2) + "\n")
 
 

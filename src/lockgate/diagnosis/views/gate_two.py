@@ -123,10 +123,7 @@ class NodeGate:
         """What the files amount to on the node's release; None where files or release are not known."""
         if not self.root or self.release is None:
             return None
-        try:
-            return resolve(self.files, self.root, self.release)
-        except ValueError:  # a release older than any family
-            return None
+        return resolve(self.files, self.root, self.release)
 
     @cached_property
     def lost(self) -> tuple[LostHandler, ...]:
@@ -216,9 +213,11 @@ def _claims(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
 
 def _release(text: str) -> Release | None:
     try:
-        return Release.parse(text)
+        release = Release.parse(text)
+        release.family  # noqa: B018 - raises for a release older than any that is known
     except ValueError:
         return None
+    return release
 
 
 def _directory(files: Mapping[str, str], path: str) -> Directory:
