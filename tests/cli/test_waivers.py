@@ -89,6 +89,56 @@ def test_a_file_that_is_wrong_says_where(text: str, says: str, tmp_path: Path) -
     assert says in result.stderr
 
 
+MISSPELT = CAUSE.replace("/", "/x-")
+
+
+def test_an_id_that_no_rule_has_is_said_with_the_one_that_is_meant(tmp_path: Path) -> None:
+    text = KNOWN.replace(CAUSE, MISSPELT) + "  - {id: 'manifest/*', reason: of lint}\n  - {id: no-such-*, reason: x}\n"
+    result = run("why", *SICK, "--waivers", written(tmp_path, text))
+    assert result.returncode == 3
+    said = " ".join(result.stdout.split())
+    assert f"lockgate.yaml 1: {MISSPELT} at * -- RMA 4711: no finding has this id; did you mean {CAUSE}" in said
+    assert "lockgate.yaml 3: no-such-* at * -- x: no finding has this id; `explain` alone lists what there is" in said
+    assert "lockgate.yaml 2" not in said
+    looked = run("survey", *SICK[1:], "--waivers", written(tmp_path, text))
+    assert f"without effect: lockgate.yaml 1: {MISSPELT}" in looked.stdout
+
+
+def test_lint_says_it_too(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text("version = 2\n")
+    waivers = written(tmp_path, "waivers: [{id: containerd/cdi-of, reason: x}, {id: devices/unhealthy, reason: y}]")
+    result = run("lint", str(tmp_path / "config.toml"), "--release", "1.7.27", "--waivers", waivers)
+    (line,) = result.stderr.splitlines()
+    assert line.startswith(
+        "lockgate: lockgate.yaml 1: containerd/cdi-of at * -- x: no finding has this id; did you mean"
+    )
+    assert "containerd/cdi-off" in line
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [("waiver: []", 'is "waiver" meant to be it?'), ("image: {tag: v1}", "of id, where, reason, until")],
+)
+def test_a_file_without_the_list_is_refused_where_it_is_named_and_said_where_it_is_only_there(
+    text: str, hint: str, tmp_path: Path
+) -> None:
+    path = written(tmp_path, text)
+    named = run("why", *SICK, "--waivers", path)
+    assert (named.returncode, named.stdout) == (2, "")
+    command = [sys.executable, "-m", "lockgate.cli.main", "why", *SICK]
+    there = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert (there.returncode, "Cause" in there.stdout) == (3, True)
+    for said in (named.stderr, there.stderr):
+        assert "lockgate.yaml: waives nothing, since it has no list `waivers:`" in said
+        assert hint in said
+        assert said.count("\n") == 1
+
+
+def test_an_empty_list_waives_nothing_and_is_no_fault(tmp_path: Path) -> None:
+    result = run("why", *SICK, "--waivers", written(tmp_path, "waivers: []"))
+    assert (result.returncode, result.stderr) == (3, "")
+
+
 def test_a_file_that_is_named_has_to_be_there() -> None:
     result = run("why", *SICK, "--waivers", "/no/such.yaml")
     assert (result.returncode, "there is no such file" in result.stderr) == (2, True)

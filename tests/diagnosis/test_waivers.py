@@ -56,6 +56,14 @@ def test_an_expired_waiver_is_said_and_the_finding_counts_again() -> None:
     assert "RMA 4711" in void.text
 
 
+def test_an_annotation_with_an_id_that_no_rule_has_is_said() -> None:
+    answer = why("node/gpu-a", nodes={"gpu-a": SICK | annotated("devices/unhealty -- RMA 4711\ndevices/* -- all")})
+    assert ids(answer) == ([], ["devices/unhealthy"])
+    (void,) = answer.void_waivers
+    assert void.source == "annotation of node/gpu-a"
+    assert void.problem.startswith("no finding has this id; did you mean devices/unhealthy")
+
+
 def test_an_expired_waiver_of_nothing_that_is_there_is_not_said() -> None:
     assert why("node/gpu-a", "devices/unhealthy until 2026-11-29 -- x", nodes={"gpu-a": READY}).void_waivers == ()
 

@@ -1,11 +1,11 @@
 """The pages of `explain`: one for each rule of `why` and of `lint`, one for each topic, one for each XID."""
 
-import difflib
 import re
 from importlib.resources import files
 
 import msgspec
 
+from lockgate.diagnosis.near_ids import near_ids
 from lockgate.diagnosis.recognise import recognise
 from lockgate.lint import all_rules as lint_rules
 from lockgate.rules import all_rules
@@ -73,10 +73,7 @@ def _recognised(text: str, by_id: dict[str, Page]) -> tuple[Page, ...]:
 
 def suggestions(asked: str) -> tuple[str, ...]:
     """Ids that come near what was typed."""
-    ids = {p.id for p in all_pages()}
-    short = {i.rpartition("/")[2]: i for i in ids}
-    near = difflib.get_close_matches(asked.lower(), [*ids, *short], n=3)
-    return tuple(dict.fromkeys(short.get(n, n) for n in near))
+    return near_ids(asked, sorted({p.id for p in all_pages()}))
 
 
 def _about(asked: str, pages: tuple[Page, ...]) -> tuple[float, tuple[Page, ...]]:

@@ -25,27 +25,48 @@ def read_waivers_of(options: argparse.Namespace) -> tuple["Waiver", ...]:
     from pathlib import Path
 
     from lockgate.collect.errors import InputError
-    from lockgate.collect.waiver_file import NAME, read_waivers
+    from lockgate.collect.waiver_file import NAME, NoWaiversError, read_waivers
 
     if options.waivers is None and not Path(NAME).is_file():
         return ()
     path = Path(options.waivers or NAME)
     if not path.is_file():
         raise InputError(f"{path}: there is no such file")
-    return read_waivers(path)
+    try:
+        return read_waivers(path)
+    except NoWaiversError as error:
+        if options.waivers is not None:
+            raise
+        sys.stderr.write(f"lockgate: {error}\n")  # nobody named it: it may be a file of something else
+        return ()
 
 
 def waivers_today(options: argparse.Namespace) -> "Waivers":
     """What holds today, annotations to be added; raises collect.errors.InputError."""
     import datetime as dt
 
-    from lockgate.diagnosis.waive import Waivers
+    from lockgate.diagnosis.waive import Waivers, without_rule
 
-    return Waivers(read_waivers_of(options), dt.datetime.now(dt.UTC).date())
+    known = read_waivers_of(options)
+    return Waivers(known, dt.datetime.now(dt.UTC).date(), without_rule(known, _ids()) if known else ())
 
 
-def tell_expired(waivers: "Waivers", found: Iterable[str]) -> None:
-    """Say on standard error which waivers of findings that are there have expired; `why` has them in its report."""
+def _ids() -> list[str]:
+    """The ids that findings of `why` and of `lint` may have: one file waives both."""
+    from lockgate.lint import all_rules as lint_rules
+    from lockgate.lint.suppress import WITHOUT_REASON
+    from lockgate.rules import all_rules
+
+    return sorted({WITHOUT_REASON, *(rule.id for rule in all_rules()), *(rule.id for rule in lint_rules())})
+
+
+def tell_void(waivers: "Waivers", found: Iterable[str]) -> None:
+    """Say on standard error which waivers have no effect: ids that no rule has, and expired ones of what is found.
+
+    `why` has them in its report.
+    """
+    for void in waivers.void:
+        sys.stderr.write(f"lockgate: {void.source}: {void.text}: {void.problem}\n")
     ids = set(found)
     for waiver in waivers.known:
         if waiver not in waivers.holding and any(fnmatchcase(name, waiver.id) for name in ids):

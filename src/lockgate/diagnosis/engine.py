@@ -43,7 +43,7 @@ def diagnose(snapshot: Snapshot, target: Target, rules: Iterable[Rule], waivers:
     own = [s for a in answers for s in a.said]
     below = [s for each in beneath(snapshot, found, own) for s in asked.about(each).said]
     every = in_order([*own, *explaining(own, below, rules)], rules)
-    waivers = waivers.with_annotations(snapshot)
+    waivers = waivers.with_annotations(snapshot, [rule.id for rule in rules])
     asked_about = TargetRef(found.target.kind, found.target.name, found.target.namespace)
     findings, waived = waivers.apart(every, asked_about)
     not_checked = (*_distinct(n for a in answers for n in a.not_checked), *_unseen(found.unseen))

@@ -8,10 +8,12 @@ namespace); several stand on lines of their own. A finding that strikes several 
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
 from typing import Any, Final
 
 import msgspec
 
+from lockgate.diagnosis.near_ids import meant
 from lockgate.model import names
 from lockgate.model.facts import Missing, Snapshot
 from lockgate.model.finding import Finding, TargetRef, VoidWaiver, Waived
@@ -45,16 +47,14 @@ class Waivers(msgspec.Struct, frozen=True):
         """Those that have not expired."""
         return tuple(w for w in self.known if self.today is not None and w.holds(self.today))
 
-    def with_annotations(self, snapshot: Snapshot) -> "Waivers":
-        """These, and those that the objects of a snapshot carry."""
+    def with_annotations(self, snapshot: Snapshot, ids: Sequence[str]) -> "Waivers":
+        """These, and those that the objects of a snapshot carry; `ids` are those that a finding may have."""
         if self.today is None:
             return self
         found = tuple(_annotated(snapshot))
-        return Waivers(
-            (*self.known, *(w for w in found if isinstance(w, Waiver))),
-            self.today,
-            (*self.void, *(w for w in found if isinstance(w, VoidWaiver))),
-        )
+        written = tuple(w for w in found if isinstance(w, Waiver))
+        unread = (w for w in found if isinstance(w, VoidWaiver))
+        return Waivers((*self.known, *written), self.today, (*self.void, *unread, *without_rule(written, ids)))
 
     def apart(self, findings: Sequence[Finding], target: TargetRef) -> tuple[tuple[Finding, ...], tuple[Waived, ...]]:
         """The findings that count, and the waived ones: what follows from a waived cause is waived with it.
@@ -85,6 +85,12 @@ class Waivers(msgspec.Struct, frozen=True):
 
 
 NO_WAIVERS: Final = Waivers()
+
+
+def without_rule(written: Iterable[Waiver], ids: Sequence[str]) -> tuple[VoidWaiver, ...]:
+    """Those that can waive nothing, since no finding has their id or fits their pattern."""
+    lost = (w for w in written if not any(fnmatchcase(each, w.id) for each in ids))
+    return tuple(VoidWaiver(_said(w), f"no finding has this id; {meant(w.id, ids)}", w.source) for w in lost)
 
 
 def _waiver(finding: Finding, holding: Sequence[Waiver]) -> Waiver | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lockgate.cli.sources import FactsError, complain
 from lockgate.cli.subjects import Looked, add_subject_arguments, read_subjects
-from lockgate.cli.waivers import add_waiver_arguments, tell_expired, waivers_today
+from lockgate.cli.waivers import add_waiver_arguments, tell_void, waivers_today
 
 if TYPE_CHECKING:
     from lockgate.lint.report import LintReport
@@ -83,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
     except InputError as error:
         return complain(f"lint: {error}", 2)
     report = _joined([lint(one.subject, all_rules(), ignores) for one in looked])
-    tell_expired(waivers, (finding.id for finding in report.findings))
+    tell_void(waivers, (finding.id for finding in report.findings))
     if not options.diff:
         _print(report, options)
     return report.exit_code
