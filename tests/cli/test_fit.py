@@ -84,7 +84,10 @@ def test_a_file_of_another_kind_says_what_is_expected(capsys: pytest.CaptureFixt
     file = tmp_path / "service.yaml"
     file.write_text("kind: Service\nmetadata: {name: x}\n")
     assert main(["fit", "-f", str(file), "--from", str(BUNDLES / "healthy.tgz")]) == 2
-    assert "holds Service; expected a Pod, Deployment, ReplicaSet, StatefulSet, Job" in capsys.readouterr().err
+    assert (
+        "holds Service; expected a Pod, Deployment, ReplicaSet, StatefulSet, Job, CronJob or another"
+        in capsys.readouterr().err
+    )
 
 
 def test_what_was_not_decided_is_said_and_ends_with_4(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -116,3 +119,12 @@ def test_what_the_api_server_takes_from_nobody_is_refused_and_not_placed(
     assert main(["fit", "-f", str(file), *source, "-o", "json"]) == 3
     answer = json.loads(capsys.readouterr().out)
     assert (answer["fits"], answer["copies"], len(answer["refused"])) == (False, 0, 1)
+
+
+def test_the_answer_says_what_else_the_file_holds(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "all.yaml"
+    file.write_text(f"{DEPLOYMENT}---\nkind: Pod\nmetadata: {{name: other}}\nspec: {{containers: [{{name: c}}]}}\n")
+    assert main(["fit", "-f", str(file), "--from", str(BUNDLES / "healthy.tgz"), "-o", "json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["wanted"] == 3
+    assert answer["leftOut"][-1] == f"of {file}, Pod other: only Deployment infer was asked about"

@@ -1,6 +1,6 @@
 """Does it fit? Where, and if not: what blocks each node, and the smallest changes that would make room."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
@@ -78,6 +78,11 @@ def fit(pod: Pod, scene: Scene, copies: int = 1) -> Fit:
         undecided=(*admitted.undecided, *unmodelled(pod, scene)),
         left_out=_left_out(pod, scene, tried),
     )
+
+
+def with_left_out(answer: Fit, texts: Iterable[str]) -> Fit:
+    """The answer with more said of what it is not about."""
+    return msgspec.structs.replace(answer, left_out=(*answer.left_out, *texts))
 
 
 def _refused(pod: Pod, admitted: Admitted, copies: int, gpu_nodes: int, other_nodes: int) -> Fit:

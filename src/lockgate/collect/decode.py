@@ -7,7 +7,7 @@ import msgspec
 from lockgate.collect.bounds import MAX_TEXT, too_large
 from lockgate.collect.errors import InputError, one_line
 from lockgate.collect.quantities import check_quantities
-from lockgate.collect.yaml_text import parse_yaml
+from lockgate.collect.yaml_text import parse_documents
 from lockgate.model.facts import ApiSection
 from lockgate.model.objects import Workload
 
@@ -39,10 +39,9 @@ def lenient_text(data: bytes) -> str:
 
 
 def objects_of(name: str, data: bytes, section: ApiSection) -> list[Any]:
-    """The objects of a file that holds a List, a `<Kind>List` or one object of a section's kind."""
-    document = _document(name, data)
+    """The objects of a file that holds a List, a `<Kind>List` or objects of a section's kind."""
     found = []
-    for kind, raw in _items(name, document):
+    for kind, raw in any_objects(name, data):
         if kind not in ("", section.kind):
             raise InputError(f"{name}: holds a {kind} where a {section.kind} is expected")
         found.append(typed(name, raw, section))
@@ -50,8 +49,8 @@ def objects_of(name: str, data: bytes, section: ApiSection) -> list[Any]:
 
 
 def any_objects(name: str, data: bytes) -> list[tuple[str, bytes]]:
-    """The kind and JSON of every object in one file of any kinds."""
-    return [(kind, raw) for kind, raw in _items(name, _document(name, data))]
+    """The kind and JSON of every object in one file of any kinds: a List, or YAML documents between `---`."""
+    return [item for document in _documents(name, data) for item in _items(name, document)]
 
 
 def typed(name: str, raw: bytes, section: ApiSection) -> Any:
@@ -103,22 +102,23 @@ def _head(name: str, document: bytes) -> Head:
         raise InputError(f"{name}: is nested too deeply") from None
 
 
-def _document(name: str, data: bytes) -> bytes:
-    """A JSON document: the data itself, or what its YAML says."""
+def _documents(name: str, data: bytes) -> list[bytes]:
+    """JSON documents: the data itself, or what its YAML says."""
     text = data if data[:1] in (b"{", b"[") else text_of(name, data).strip().encode()
     if not text:
         raise InputError(f"{name}: is empty")
-    return text if text[:1] in (b"{", b"[") else _from_yaml(name, text)
+    return [text] if text[:1] in (b"{", b"[") else _from_yaml(name, text)
 
 
-def _from_yaml(name: str, text: bytes) -> bytes:
+def _from_yaml(name: str, text: bytes) -> list[bytes]:
     if len(text) > MAX_TEXT:
         raise too_large(name, len(text), MAX_TEXT)
-    value = parse_yaml(name, text)
-    if not isinstance(value, dict):
-        raise InputError(f"{name}: holds neither JSON nor YAML of a Kubernetes object ({_kind_of(value)})")
+    values = parse_documents(name, text) or [None]
+    for value in values:
+        if not isinstance(value, dict):
+            raise InputError(f"{name}: holds neither JSON nor YAML of a Kubernetes object ({_kind_of(value)})")
     try:
-        return msgspec.json.encode(value)
+        return [msgspec.json.encode(value) for value in values]
     except (TypeError, RecursionError):
         raise InputError(f"{name}: holds YAML that is no Kubernetes object") from None
 

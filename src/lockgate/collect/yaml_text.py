@@ -8,18 +8,26 @@ _MOST_NODES = 5_000_000  # values of a document after its aliases are expanded
 
 
 def parse_yaml(name: str, text: bytes) -> Any:
-    """Plain YAML; aliases are fine until what they expand to is too much."""
+    """Plain YAML of one document; aliases are fine until what they expand to is too much."""
+    found = parse_documents(name, text)
+    if len(found) > 1:
+        raise InputError(f"{name}: holds {len(found)} YAML documents where one is expected")
+    return found[0] if found else None
+
+
+def parse_documents(name: str, text: bytes) -> list[Any]:
+    """The same of any number of documents between `---`; the empty ones are left out."""
     import yaml  # late: a tenth of a second that JSON does not need
 
     try:
-        value = yaml.load(text, Loader=_loader())  # a safe loader, without dates
+        values = [value for value in yaml.load_all(text, Loader=_loader()) if value is not None]  # a safe loader
     except yaml.YAMLError as error:
         raise InputError(f"{name}: is neither JSON nor YAML: {_yaml_problem(error)}") from None
     except (RecursionError, ValueError):
         raise InputError(f"{name}: holds YAML that cannot be built") from None
-    if _expanded(name, value, {}, set()) > _MOST_NODES:
+    if sum(_expanded(name, value, {}, set()) for value in values) > _MOST_NODES:
         raise InputError(f"{name}: its YAML aliases expand to more than {_MOST_NODES:,} values")
-    return value
+    return values
 
 
 def _loader() -> Any:

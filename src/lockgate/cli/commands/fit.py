@@ -2,12 +2,13 @@
 
 import argparse
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from lockgate.cli.sources import FactsError, add_source_arguments, complain, read_facts
 
 if TYPE_CHECKING:
-    from lockgate.model.objects import Pod
+    from lockgate.collect.manifest import Asked
 
 DESCRIPTION = "Say whether pods fit now and where; if not, what blocks each GPU node and which changes make room."
 EXAMPLES = """examples:
@@ -41,38 +42,47 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read, place, render; returns the exit code."""
-    from lockgate.capacity.fit import fit
+    from lockgate.capacity.fit import fit, with_left_out
     from lockgate.capacity.overview import UnreadableError, scene_of
     from lockgate.cli.render import fit as render
 
     try:
-        pod, copies = _asked(options)
-        answer = fit(pod, scene_of(read_facts(options, to_place=True)), options.copies or copies)
+        asked = _asked(options)
+        answer = fit(asked.pod, scene_of(read_facts(options, to_place=True)), options.copies or asked.copies)
     except FactsError as error:
         return complain(str(error), error.code)
     except UnreadableError as error:
         return complain(str(error), 1 if options.source is None else 2)
+    answer = with_left_out(answer, _unasked(asked, options))
     sys.stdout.write(render.as_json(answer) if options.output == "json" else render.as_text(answer))
     if not answer.fits:
         return 3
     return 4 if answer.undecided else 0
 
 
-def _asked(options: argparse.Namespace) -> tuple["Pod", int]:
+def _asked(options: argparse.Namespace) -> "Asked":
     """The pod that is asked about and the copies that its file wants."""
     from lockgate.capacity.ask import asking, tolerating
     from lockgate.collect.errors import InputError
-    from lockgate.collect.manifest import read_manifest
+    from lockgate.collect.manifest import Asked, read_manifest
 
     try:
         if options.filename:
-            pod, copies = read_manifest(options.filename, sys.stdin.buffer, options.namespace)
+            asked = read_manifest(options.filename, sys.stdin.buffer, options.namespace)
         else:
             gpus, mig, memory = options.gpus or 0, options.mig or "", options.memory or ""
-            pod, copies = asking(options.namespace, gpus=gpus, mig=mig, memory=memory), 1
+            asked = Asked(name="", pod=asking(options.namespace, gpus=gpus, mig=mig, memory=memory))
     except (InputError, ValueError) as error:
         raise FactsError(str(error), 2) from None
-    return tolerating(pod, options.tolerate), copies
+    return asked.with_pod(tolerating(asked.pod, options.tolerate))
+
+
+def _unasked(asked: "Asked", options: argparse.Namespace) -> Iterator[str]:
+    """What the file holds and the answer is not about."""
+    if asked.others:
+        yield f"of {options.filename}, {', '.join(asked.others)}: only {asked.name} was asked about"
+    if asked.counted and not options.copies:
+        yield asked.counted
 
 
 def _count(text: str) -> int:

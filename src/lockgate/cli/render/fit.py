@@ -36,6 +36,8 @@ def _refused(answer: Fit) -> Iterator[str]:
     yield "REFUSED  the API server takes no such pod, whatever room there is"
     for text in answer.refused:
         yield from _wrap(text, "    ", "  ")
+    if answer.left_out:
+        yield from _left_out(answer)
 
 
 def _verdict(answer: Fit) -> Iterator[str]:
