@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from lockgate.collect.errors import InputError
 from lockgate.collect.offline import from_bytes
 from lockgate.diagnosis.engine import diagnose
 from lockgate.diagnosis.target import parse_target
@@ -19,7 +20,7 @@ FULL = "0/2 nodes are available: 2 Insufficient nvidia.com/gpu. preemption: 0/2 
 NO_HANDLER = 'Failed to create pod sandbox: rpc error: code = Unknown desc = unable to get OCI runtime for sandbox "7b": no runtime for "nvidia" is configured'
 REFUSED = "Pod was rejected: Allocate failed due to requested number of devices unavailable for nvidia.com/gpu. Requested: 1, Available: 0, which is unexpected"
 QUOTA = 'Error creating: pods "infer-557bbc6c74-z4gb2" is forbidden: exceeded quota: gpu-quota, requested: requests.nvidia.com/gpu=1, used: requests.nvidia.com/gpu=1, limited: requests.nvidia.com/gpu=1'
-ROWS = [
+ROWS: list[tuple[str, ...]] = [
     ("27s", "Warning", "FailedScheduling", "pod/late", FULL),
     ("2m", "Normal", "Scheduled", "pod/broken", "Successfully assigned ml/broken to gpu-a"),
     ("1m (x9 over 2m)", "Warning", "FailedCreatePodSandBox", "pod/broken", NO_HANDLER),
@@ -113,7 +114,7 @@ SAID = [
 
 
 def of_one(reason: str, message: str) -> Diagnosis:
-    row = ("3m", "Warning", reason, "pod/train", message)
+    row: tuple[str, ...] = ("3m", "Warning", reason, "pod/train", message)
     return ask(table([row], ("LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE")), "pod/train")
 
 
@@ -203,6 +204,77 @@ def test_a_pod_and_its_node_in_one_text_are_joined() -> None:
     assert [p.name for p in facts.namespace_pods] == ["pair"]
     assert not isinstance(facts.events, Missing)
     assert "FailedScheduling" in [e.reason for e in facts.events]
+
+
+# --- what a text was copied out of
+
+DESCRIBED = (
+    "Name:             pair\nNamespace:        ml\nNode:             <none>\nStatus:           Pending\n"
+    "Containers:\n  main:\n    Image:      app:1\n    Limits:\n      nvidia.com/gpu:  2\nEvents:\n"
+    "  Type     Reason            Age   From               Message\n"
+    "  ----     ------            ----  ----               -------\n"
+    f"  Warning  FailedScheduling  9s    default-scheduler  {FULL}\n"
+)
+WRAPPED = {
+    "a prompt": "$ kubectl describe pod pair -n ml\n" + DESCRIBED,
+    "a prompt with user and host": f"me@host:~$ kubectl describe pod pair\n{DESCRIBED}me@host:~$ \n",
+    "PowerShell's prompt": "PS C:\\Users\\me> kubectl describe pod pair\n" + DESCRIBED,
+    "a list": "".join(f"    {line}\n" for line in DESCRIBED.splitlines()),
+    "a code block": f"```text\n{DESCRIBED}```\n",
+    "a quotation": "".join(f"> {line}\n" for line in DESCRIBED.splitlines()),
+    "a quoted code block with a prompt": "".join(
+        f"> {line}\n" for line in f"```\n$ kubectl describe pod pair\n{DESCRIBED}```".splitlines()
+    ),
+    "a sentence": "this is what it says:\n\n" + DESCRIBED,
+    "Windows": DESCRIBED.replace("\n", "\r\n"),
+}
+
+
+@pytest.mark.parametrize("text", WRAPPED.values(), ids=WRAPPED)
+def test_what_surrounds_a_description_does_not_matter(text: str) -> None:
+    assert from_bytes("-", text.encode()) == from_bytes("-", DESCRIBED.encode())
+
+
+def test_a_manifest_in_a_code_block_is_read() -> None:
+    pod = b"```yaml\napiVersion: v1\nkind: Pod\nmetadata: {name: a}\n```\n"
+    assert [p.name for p in from_bytes("-", pod).known_pods] == ["a"]
+
+
+def test_a_manifest_keeps_what_looks_like_a_prompt_in_it() -> None:
+    inside = b"apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  labels:\n    x: |\n      $ kubectl get\n      ```\nspec: {}\n"
+    assert from_bytes("-", inside).known_pods[0].metadata.labels == {"x": "$ kubectl get\n```\n"}
+
+
+@pytest.mark.parametrize("start", ["Events:", "  Warning"], ids=["the section", "one line"])
+def test_events_without_a_name_are_of_the_pod_that_is_asked_about(start: str) -> None:
+    text = DESCRIBED[DESCRIBED.index(start) :].encode()
+    facts = from_bytes("standard input", text, "ml", "pair")
+    assert [f.id for f in diagnose(facts, parse_target("pod/pair", "ml"), RULES).findings] == ["scheduling/unexplained"]
+    with pytest.raises(InputError, match="whose they are; say it"):
+        from_bytes("standard input", text)
+
+
+@pytest.mark.parametrize("text", [b"NAME  READY  STATUS\na  0/1  Pending\n", b"0/4 nodes are available", b"gpu-7\n"])
+def test_text_of_no_known_shape_is_answered_with_the_shapes_that_are(text: bytes) -> None:
+    with pytest.raises(InputError, match=r"-o json\|yaml.*describe pod\|node.*get events.*explain"):
+        from_bytes("standard input", text)
+
+
+def test_documents_of_one_file_are_read_together() -> None:
+    manifest = b"""
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: infer}
+spec: {template: {spec: {containers: [{name: main}]}}}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: infer}
+---
+"""
+    facts = from_bytes("all.yaml", manifest)
+    assert not isinstance(facts.deployments, Missing)
+    assert [d.name for d in facts.deployments] == ["infer"]
 
 
 # --- one file of a custom kind

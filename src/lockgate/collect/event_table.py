@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from lockgate.model import names
-from lockgate.model.facts import API_SECTIONS, BY_KIND, Missing, Snapshot
+from lockgate.model.facts import API_SECTIONS, BY_KIND, Events, Missing, Snapshot
 from lockgate.model.objects import (
     Condition,
     Container,
@@ -63,7 +63,11 @@ def parse_events(text: str, namespace: str) -> Snapshot:
 
     A table without a column for it is of one namespace, the one that is given.
     """
-    events = tuple(_events(text, namespace))
+    return told_by(tuple(_events(text, namespace)))
+
+
+def told_by(events: Events) -> Snapshot:
+    """Events, and what they tell of the objects that they are about."""
     found: dict[str, Any] = {
         s.section: Missing("an event list does not show it", f"kubectl get {s.plural} -A -o json") for s in API_SECTIONS
     }

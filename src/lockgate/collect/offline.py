@@ -1,5 +1,6 @@
 """`--from PATH`: a folder, an archive of one, one file of `kubectl get -o json|yaml`, or pasted text; `-` is stdin."""
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -13,19 +14,22 @@ from lockgate.collect.errors import InputError
 from lockgate.collect.folder import from_folder, latest_moment
 from lockgate.collect.members import is_archive, read_file, read_head
 from lockgate.collect.pasted import looks_pasted, parse_pasted
+from lockgate.collect.unwrapped import unwrapped
 from lockgate.model.facts import API_SECTIONS, BY_KIND, Missing, Snapshot
 from lockgate.model.objects import Workload
 
 STDIN = "-"
+# What every object says of itself, in JSON or YAML.
+_OBJECT = re.compile(r"""(?m)^[ \t{\[-]*["']?(?:apiVersion|kind|items)["']?\s*:|^[ \t]*[{\[]""")
 
 
-def from_path(path: str, stdin: BinaryIO, namespace: str = "") -> Snapshot:
+def from_path(path: str, stdin: BinaryIO, namespace: str = "", pod: str = "") -> Snapshot:
     """The facts of whatever lies at a path; raises InputError with one line that says what is wrong with it.
 
-    `namespace` is that of pasted text that does not show its own.
+    `namespace` and `pod` are those of pasted text that does not show whose events it holds.
     """
     if path == STDIN:
-        return from_bytes("standard input", _read_stdin(stdin), namespace)
+        return from_bytes("standard input", _read_stdin(stdin), namespace, pod)
     root = Path(path)
     try:
         if root.is_dir():
@@ -35,19 +39,24 @@ def from_path(path: str, stdin: BinaryIO, namespace: str = "") -> Snapshot:
         raise InputError(f"{path}: {_reason(error)}") from None
     except ValueError as error:  # a NUL in the path
         raise InputError(f"{path!r}: {error}") from None
-    return from_folder(root) if is_archive(head) else from_bytes(path, read_file(root), namespace)
+    return from_folder(root) if is_archive(head) else from_bytes(path, read_file(root), namespace, pod)
 
 
-def from_bytes(name: str, data: bytes, namespace: str = "") -> Snapshot:
+def from_bytes(name: str, data: bytes, namespace: str = "", pod: str = "") -> Snapshot:
     """The facts of one file: objects of any kind as JSON or YAML, or text that was pasted."""
     if is_archive(data[:512]):
         raise InputError(f"{name}: an archive has to be given by its path")
     if data[:1] in (b"{", b"["):
         return _of_objects(name, any_objects(name, data))
-    text = text_of(name, data)
+    text = unwrapped(text_of(name, data))
     if looks_pasted(text):
-        return parse_pasted(name, text, namespace)
-    return _of_objects(name, any_objects(name, data))
+        return parse_pasted(name, text, namespace, pod)
+    if text.strip() and not _OBJECT.search(text):
+        raise InputError(
+            f"{name}: is neither JSON nor YAML of objects (kubectl get -o json|yaml), nor text of kubectl describe "
+            "pod|node or of kubectl get events; what an error text means, kubectl gpu explain says"
+        )
+    return _of_objects(name, any_objects(name, text.encode()))
 
 
 def _read_stdin(stdin: BinaryIO) -> bytes:

@@ -160,7 +160,8 @@ def _facts(options: argparse.Namespace, target: "Target") -> tuple["Snapshot", t
         return _live(options, target), ("live", options.context or "")
     from lockgate.collect.offline import from_path
 
-    return from_path(options.source, sys.stdin.buffer, target.namespace), ("files", options.source)
+    pod = target.name if target.kind == "Pod" else ""
+    return from_path(options.source, sys.stdin.buffer, target.namespace, pod), ("files", options.source)
 
 
 def _live(options: argparse.Namespace, target: "Target") -> "Snapshot":

@@ -1,0 +1,32 @@
+"""Text as a terminal printed it, out of what it was copied into: a quotation, a code block, a list, a prompt."""
+
+import re
+import textwrap
+from typing import Final
+
+_QUOTED: Final = re.compile(r"^(?:> ?)+")
+_FENCE: Final = re.compile(r"^(?:`{3,}|~{3,})\w*\s*$")
+# `$ kubectl ...`, `user@host:~$ kubectl ...`, `PS C:\> oc ...`; or a prompt after which nothing was typed.
+_PROMPT: Final = re.compile(
+    r"^[^$#%>❯➜]{0,100}[$#%>❯➜][ \t]+(?:kubectl|oc|k|sudo)[ \t]|^[^$#%>❯➜\s]{0,100}[$#%>❯➜]\s*$"
+)
+
+
+def unwrapped(text: str) -> str:
+    """The text without what surrounds it; a text that nothing surrounds stays as it is."""
+    lines = textwrap.dedent(text.replace("\r\n", "\n")).split("\n")
+    lines = _unquoted(lines)
+    while lines and _surrounds(lines[0]):
+        lines = lines[1:]
+    while lines and _surrounds(lines[-1]):
+        lines = lines[:-1]
+    return textwrap.dedent("\n".join((*lines, "")))
+
+
+def _unquoted(lines: list[str]) -> list[str]:
+    quoted = all(_QUOTED.match(line) for line in lines if line.strip())
+    return [_QUOTED.sub("", line) for line in lines] if quoted else lines
+
+
+def _surrounds(line: str) -> bool:
+    return not line.strip() or _FENCE.match(line) is not None or _PROMPT.match(line) is not None
