@@ -261,6 +261,16 @@ def test_a_dry_run_as_json_has_a_word_on_every_node(tmp_path: Path) -> None:
     assert (code, nodes) == (4, [("gpu-a", "planned"), ("gpu-b", "skipped")])
 
 
+def test_labels_choose_nodes_and_labels_of_none_are_bad_input(tmp_path: Path) -> None:
+    pooled = node("gpu-b")
+    pooled["metadata"]["labels"]["pool"] = "a"
+    estate = Estate(node("gpu-a"), pooled)
+    code, out, _ = smoke(tmp_path, estate, "--dry-run", "-o", "json", "-l", "pool=a")
+    assert (code, [n["node"] for n in json.loads(out)["nodes"]]) == (0, ["gpu-b"])
+    code, out, err = smoke(tmp_path, estate, "--dry-run", "-l", "pool=b")
+    assert (code, out, 'smoke: no node has labels "pool=b"' in err) == (2, "", True)
+
+
 def test_a_node_that_is_not_there_or_no_operator_is_bad_input(tmp_path: Path) -> None:
     code, _, err = smoke(tmp_path, Estate(node("gpu-a")), "--node", "gpu-z")
     assert (code, "node gpu-z is not there (there is: gpu-a)" in err) == (2, True)

@@ -74,6 +74,15 @@ def what_if(actions: Sequence[Action], scene: Scene, pods: Iterable[Pod]) -> Wha
     )
 
 
+def of_namespace(outcome: WhatIf, namespace: str) -> WhatIf:
+    """Only the pods of a namespace, with capacity as it is for all; everything for ""."""
+    if not namespace:
+        return outcome
+    lists = {name: getattr(outcome, name) for name in ("moved", "waiting", "lost", "kept", "started")}
+    own = {name: tuple(f for f in fates if f.namespace == namespace) for name, fates in lists.items()}
+    return msgspec.structs.replace(outcome, **own)
+
+
 def _taken(actions: Iterable[Action], scene: Scene) -> Effect:
     """The effect of all actions together, each on the scene that those before it leave."""
     so_far = Effect(scene=scene)

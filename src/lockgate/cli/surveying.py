@@ -100,15 +100,24 @@ class Survey(Part, frozen=True, kw_only=True):
     unknown: tuple[str, ...]
 
 
-def survey(snapshot: Snapshot, waivers: Waivers = NO_WAIVERS) -> Survey:
-    """Look at everything once; raises UnreadableError without nodes or pods."""
+def survey(
+    snapshot: Snapshot, waivers: Waivers = NO_WAIVERS, namespace: str = "", wanted: frozenset[str] | None = None
+) -> Survey:
+    """Look at everything once; raises UnreadableError without nodes or pods.
+
+    `namespace` narrows what is wrong to it, `wanted` the nodes shown (None: all); numbers are those of the cluster.
+    Raises TargetMissingError for a namespace that is not there.
+    """
     if isinstance(snapshot.nodes, Missing):
         raise UnreadableError(f"nodes are not known: {snapshot.nodes.reason}")
     rows = overview(snapshot, By.NODE)
-    answer = diagnose(snapshot, Target(CLUSTER, ""), all_rules(), waivers)
+    asked = Target("Namespace", namespace) if namespace else Target(CLUSTER, "")
+    answer = diagnose(snapshot, asked, all_rules(), waivers)
     gates = gate_two(snapshot.nodes, snapshot.node_states, snapshot.node_files, snapshot.events, snapshot.pods)
     states = {} if isinstance(snapshot.node_states, Missing) else {s.name: s for s in snapshot.node_states}
-    gpu_nodes = sorted((n for n in snapshot.nodes if has_gpus(n)), key=lambda n: n.name)
+    gpu_nodes = sorted(
+        (n for n in snapshot.nodes if has_gpus(n) and (wanted is None or n.name in wanted)), key=lambda n: n.name
+    )
     return Survey(
         nodes=tuple(_node(n, rows.rows, gates, states.get(n.name), answer) for n in gpu_nodes),
         operands=_operands(snapshot),

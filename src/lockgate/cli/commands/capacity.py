@@ -4,6 +4,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from lockgate.cli.scoping import add_namespace_arguments, add_selector_argument, namespace_wanted, nodes_wanted
 from lockgate.cli.sources import FactsError, add_source_arguments, complain, read_facts
 
 if TYPE_CHECKING:
@@ -13,6 +14,8 @@ DESCRIPTION = "Show GPU capacity as the scheduler counts it: physical, healthy, 
 EXAMPLES = """examples:
   {prog} capacity
   {prog} capacity --by product -o markdown
+  {prog} capacity -l pool=a100                    the nodes of one pool
+  {prog} capacity -n ml                           who of one namespace waits, and holds what is idle
   {prog} capacity --metrics
   {prog} capacity --watch
   {prog} capacity --from bundle.tgz -o json
@@ -31,6 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="node",
         help="what the rows are (default node)",
     )
+    add_namespace_arguments(parser, "pods that wait, idle holders and rows by namespace")
+    add_selector_argument(parser, "nodes with these labels, their totals and their pods")
     parser.add_argument(
         "-o", "--output", choices=_FORMATS, default="text", help=f"text (default), {', '.join(_FORMATS[1:])}"
     )
@@ -87,10 +92,12 @@ def _seconds(text: str) -> float:
 
 
 def _rendered(facts: "Snapshot", options: argparse.Namespace) -> str:
+    from lockgate.capacity.narrowed import narrowed, of_nodes
     from lockgate.capacity.overview import measured, overview
     from lockgate.capacity.table import By
     from lockgate.cli.render import capacity, capacity_text
 
+    facts = of_nodes(facts, nodes_wanted(options, facts))
     if options.output == "prometheus":
         from lockgate.cli.render.prometheus import as_prometheus
 
@@ -101,4 +108,4 @@ def _rendered(facts: "Snapshot", options: argparse.Namespace) -> str:
         "markdown": capacity.as_markdown,
         "text": capacity_text.as_text,
     }
-    return forms[options.output](overview(facts, By(options.by)))
+    return forms[options.output](narrowed(overview(facts, By(options.by)), namespace_wanted(options)))

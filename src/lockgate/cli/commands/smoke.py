@@ -4,7 +4,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from lockgate.cli.sources import access_of, add_cluster_arguments, complain
+from lockgate.cli.scoping import add_selector_argument, nodes_wanted
+from lockgate.cli.sources import FactsError, access_of, add_cluster_arguments, complain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +22,7 @@ DESCRIPTION = (
 EXAMPLES = """examples:
   {prog} smoke
   {prog} smoke --node gpu-7
+  {prog} smoke -l pool=a100                       the GPU nodes of one pool
   {prog} smoke --dry-run                          what would be tried where, and the pods as YAML
   {prog} smoke -n default --image docker.io/library/debian:12
 
@@ -32,6 +34,7 @@ exit codes: 0 every node passed, 1 the tool or the cluster failed, 2 bad usage o
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which nodes, what runs there, and which cluster."""
     parser.add_argument("--node", action="append", default=[], metavar="NAME", help="only this node; may be repeated")
+    add_selector_argument(parser, "GPU nodes with these labels")
     parser.add_argument("-n", "--namespace", default="", help="where the pods are made (default: the operator's)")
     parser.add_argument("--image", default="", help="one with a C library (default: that of the installed operator)")
     parser.add_argument("--timeout", default="60s", metavar="DURATION", help="for each node (default 60s)")
@@ -53,6 +56,8 @@ def run(options: argparse.Namespace) -> int:
 
     try:
         return _run(options)
+    except FactsError as error:
+        return complain(f"smoke: {error}", error.code)
     except (SmokeError, InputError) as error:
         return complain(f"smoke: {error}", 2)
     except (ApiError, Unreachable) as error:
@@ -60,6 +65,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
+    from lockgate.capacity.narrowed import of_nodes
     from lockgate.cli import interruptible, smoke_plan, smoking
     from lockgate.cli.home import mark
     from lockgate.collect.live import parse_timeout
@@ -69,6 +75,7 @@ def _run(options: argparse.Namespace) -> int:
     access = access_of(options)
     snapshot = from_cluster_wide(access, "Operand", "")
     image, namespace = _home(options, snapshot)
+    snapshot = of_nodes(snapshot, nodes_wanted(options, snapshot))
     planned, skipped = smoke_plan.plan(snapshot, options.node, namespace, mark())
     if options.dry_run:
         return _dry(planned, skipped, image, options)

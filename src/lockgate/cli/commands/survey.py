@@ -4,6 +4,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from lockgate.cli.scoping import add_namespace_arguments, add_selector_argument, namespace_wanted, nodes_wanted
 from lockgate.cli.sources import FactsError, add_source_arguments, complain, read_everything
 from lockgate.cli.waivers import add_waiver_arguments, waivers_today
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 DESCRIPTION = "Show the whole GPU estate at once: both gates of every node, operands, sharing, versions, what is wrong."
 EXAMPLES = """examples:
   {prog} survey
+  {prog} survey -l pool=a100                      some nodes; what is wrong is said of the whole cluster
+  {prog} survey -n ml                             every node; what is wrong, of one namespace
   {prog} survey --from bundle.tgz -o json
   {prog} survey -o html > survey.html             one file, to be sent on
 
@@ -27,6 +30,8 @@ _FORMATS = ("text", "json", "markdown", "html")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The form, and where the facts come from."""
     parser.add_argument("-o", "--output", choices=_FORMATS, default="text", help="text (default); html is one file")
+    add_namespace_arguments(parser, "what is wrong with pods and workloads")
+    add_selector_argument(parser, "nodes with these labels")
     add_waiver_arguments(parser)
     add_source_arguments(parser)
 
@@ -36,13 +41,15 @@ def run(options: argparse.Namespace) -> int:
     from lockgate.capacity.overview import UnreadableError
     from lockgate.cli.surveying import survey
     from lockgate.collect.errors import InputError
+    from lockgate.diagnosis.target import TargetMissingError
 
     try:
-        waivers = waivers_today(options)
-        seen = stamped(survey(read_everything(options), waivers), options)
+        waivers, snapshot = waivers_today(options), read_everything(options)
+        wanted = nodes_wanted(options, snapshot)
+        seen = stamped(survey(snapshot, waivers, namespace_wanted(options), wanted), options)
     except FactsError as error:
         return complain(str(error), error.code)
-    except InputError as error:
+    except (InputError, TargetMissingError) as error:
         return complain(str(error), 2)
     except UnreadableError as error:
         return complain(str(error), 1 if options.source is None else 2)

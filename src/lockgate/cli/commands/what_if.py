@@ -4,6 +4,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from lockgate.cli.scoping import add_namespace_arguments, namespace_wanted
 from lockgate.cli.sources import FactsError, add_source_arguments, complain, read_facts
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ DESCRIPTION = "Think actions through, in the order given: capacity before and af
 EXAMPLES = """examples:
   {prog} what-if --drain gpu-1
   {prog} what-if --cordon gpu-1 --add-node NVIDIA-A100-SXM4-40GB
+  {prog} what-if --drain gpu-1 -n ml              which pods of ml it touches; the exit code is that of all
   {prog} what-if --replicas gpu-2=4
   {prog} what-if --mig-config gpu-3=all-2g.10gb --lose-gpu gpu-4:1 --from bundle.tgz
 
@@ -37,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     action("--mig-config", _mig_config, "NODE=CONFIG", "another MIG configuration, for example all-2g.10gb")
     action("--lose-gpu", _lose_gpus, "NODE:N", "N GPUs of the node become unhealthy")
     action("--add-node", AddNode, "PRODUCT", "one more node like those with this nvidia.com/gpu.product")
+    add_namespace_arguments(parser, "pods")
     parser.add_argument("-o", "--output", choices=("text", "json"), default="text", help="text (default) or json")
     add_source_arguments(parser)
 
@@ -45,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
     """Read, think through, render; returns the exit code."""
     from lockgate.capacity.actions import ActionError
     from lockgate.capacity.overview import UnreadableError, all_pods, scene_of
-    from lockgate.capacity.what_if import what_if
+    from lockgate.capacity.what_if import of_namespace, what_if
     from lockgate.cli.render import what_if as render
 
     if not options.actions:
@@ -59,7 +62,8 @@ def run(options: argparse.Namespace) -> int:
         return complain(str(error), 2)
     except UnreadableError as error:
         return complain(str(error), 1 if options.source is None else 2)
-    sys.stdout.write(render.as_json(outcome) if options.output == "json" else render.as_text(outcome))
+    shown = of_namespace(outcome, namespace_wanted(options))
+    sys.stdout.write(render.as_json(shown) if options.output == "json" else render.as_text(shown))
     return 3 if outcome.waiting or outcome.lost or outcome.kept else 0
 
 

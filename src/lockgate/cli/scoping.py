@@ -1,0 +1,47 @@
+"""`-n`, `-A` and `-l` of verbs that look at a whole cluster: they narrow what is shown, and never what is added up.
+
+A node's numbers count the pods of all namespaces, whatever is asked for: what another team holds is held.
+"""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from lockgate.cli.sources import FactsError
+
+if TYPE_CHECKING:
+    from lockgate.model.facts import Snapshot
+
+
+def add_namespace_arguments(parser: argparse.ArgumentParser, narrowed: str) -> None:
+    """`-n` and `-A`; `narrowed` is what is shown of a namespace only."""
+    parser.add_argument(
+        "-n", "--namespace", default="", help=f"only {narrowed} of this namespace; nodes' numbers stay whole"
+    )
+    parser.add_argument("-A", "--all-namespaces", action="store_true", help="all namespaces (default), also beside -n")
+
+
+def add_selector_argument(parser: argparse.ArgumentParser, narrowed: str) -> None:
+    """`-l`, by labels of nodes."""
+    parser.add_argument("-l", "--selector", default="", metavar="LABELS", help=f"only {narrowed}: pool=a100,tier!=test")
+
+
+def namespace_wanted(options: argparse.Namespace) -> str:
+    """The namespace that is shown, "" for all; -A wins, as with kubectl."""
+    return "" if options.all_namespaces else str(options.namespace)
+
+
+def nodes_wanted(options: argparse.Namespace, snapshot: "Snapshot") -> frozenset[str] | None:
+    """The names of the nodes that `-l` asks for, None for all; raises FactsError where none has such labels."""
+    from lockgate.model.facts import Missing
+    from lockgate.model.label_query import LabelQueryError, parse_query
+
+    if not options.selector or isinstance(snapshot.nodes, Missing):
+        return None
+    try:
+        fits = parse_query(options.selector)
+    except LabelQueryError as error:
+        raise FactsError(str(error), 2) from None
+    found = frozenset(node.name for node in snapshot.nodes if fits(node.metadata.labels))
+    if not found:
+        raise FactsError(f'no node has labels "{options.selector}": see `kubectl get nodes --show-labels`', 2)
+    return found
