@@ -8,7 +8,7 @@ from lockgate.capacity.change import ChangeKind
 from lockgate.capacity.fit import fit
 from lockgate.capacity.mig_loss import MigGpu, lost_gb, mig_gpus, profiles_by_gpu
 from lockgate.capacity.overview import overview
-from lockgate.capacity.repartition import repartitions
+from lockgate.capacity.repartition import reconfigured, repartitions
 from lockgate.capacity.table import By
 from lockgate.mig.geometry import BOARDS, Board
 from lockgate.model.facts import Snapshot
@@ -18,6 +18,7 @@ from lockgate.scheduling.scene import node_view, scene
 from tests.capacity.build import GPU, gpu_node, gpu_pod
 
 MIG = "nvidia.com/mig-2g.10gb"
+PRODUCT = "NVIDIA-A100-SXM4-40GB"
 MIXED = {"nvidia.com/mig.strategy": "mixed"}
 A100 = next(board for board in BOARDS if board.key == "A100-40GB")
 
@@ -108,6 +109,70 @@ def test_a_partitioned_node_can_become_whole_again() -> None:
 def test_nodes_that_cannot_be_cut_so_are_not_offered(node: Any, held: bool) -> None:
     pods = [gpu_pod("held", 1, node="a")] if held else []
     assert repartitions(node_view(node, pods), [MIG]) == ()
+
+
+def single(name: str, devices: int, profile: str = "", **labels: str) -> Any:
+    """A node of the strategy `single`, cut into devices of one profile or whole."""
+    told = {"nvidia.com/mig.strategy": "single"} | labels
+    cut = {"nvidia.com/gpu.product": f"{PRODUCT}-MIG-{profile}", "nvidia.com/gpu.memory": "9856"} if profile else {}
+    return gpu_node(name, devices, labels=told | cut)
+
+
+def test_under_single_a_device_is_offered_as_a_gpu_of_its_product() -> None:
+    (change,) = fit(gpu_pod("ask", 1, resource=MIG), scene([single("a", 2), gpu_node("b", 2)], []), copies=7).changes
+    assert (change.kind, change.copies) == (ChangeKind.REPARTITION, 6)
+    assert change.text.startswith(
+        "re-partition a as all-2g.10gb (each GPU becomes 3 x 2g.10gb), and ask for nvidia.com/gpu with nodeSelector "
+        f"nvidia.com/gpu.product={PRODUCT}-MIG-2g.10gb"
+    )
+    assert change.command == "kubectl label node a nvidia.com/mig.config=all-2g.10gb --overwrite"
+
+
+def test_under_single_devices_that_are_there_are_asked_for_otherwise_without_cutting() -> None:
+    held = [gpu_pod("p", 1, node="a")]
+    (change,) = fit(gpu_pod("ask", 1, resource=MIG), scene([single("a", 6, "2g.10gb")], held), copies=9).changes
+    assert (change.kind, change.copies, change.command) == (ChangeKind.SELECT, 5, "")
+
+
+@pytest.mark.parametrize(
+    ("config", "gpus", "product"),
+    [
+        ("all-disabled", "2", PRODUCT),
+        ("all-1g.5gb", "14", f"{PRODUCT}-MIG-1g.5gb"),
+        ("all-enabled", "0", f"{PRODUCT}-MIG-INVALID"),
+    ],
+)
+def test_a_node_of_strategy_single_counts_its_devices_as_gpus(config: str, gpus: str, product: str) -> None:
+    after = reconfigured(node_view(single("a", 6, "2g.10gb"), []), config)
+    assert not isinstance(after, str)
+    labels = after.node.metadata.labels
+    assert (after.node.status.allocatable[GPU], labels["nvidia.com/gpu.count"]) == (gpus, gpus)
+    assert labels["nvidia.com/gpu.product"] == product
+
+
+@pytest.mark.parametrize(
+    ("node", "config", "why"),
+    [
+        (single("a", 2), "all-balanced", "the MIG strategy is single: all devices must be of one profile"),
+        (single("a", 2), "all-9g", "the board A100-40GB has no such configuration, but all-disabled, all-enabled"),
+        (single("a", 5, "2g.10gb"), "all-1g.5gb", "how many GPUs the 5 devices of 2g.10gb are cut from"),
+        (single("a", 4, "1g.10gb"), "all-1g.5gb", "which board it is cannot be told from the label"),
+        (gpu_node("a", 2), "all-1g.5gb", "the MIG strategy is none"),
+        (mixed("a", labels={"nvidia.com/gpu.count": ""}), "all-1g.5gb", "no label nvidia.com/gpu.count"),
+        (mixed("a", labels={"nvidia.com/gpu.product": "Tesla-T4"}), "all-1g.5gb", "Tesla-T4 cannot be partitioned"),
+    ],
+)
+def test_why_a_node_cannot_have_a_configuration_is_said(node: Any, config: str, why: str) -> None:
+    assert str(reconfigured(node_view(node, []), config)).startswith(why)
+
+
+def test_where_no_node_can_be_cut_the_reasons_are_said_once_each() -> None:
+    nodes = [mixed("a"), gpu_node("b", 2), gpu_node("c", 2), single("d", 2)]
+    seen = fit(gpu_pod("ask", 1, resource=MIG), scene(nodes, [gpu_pod("p", 1, node="a")]), copies=99)
+    assert seen.mind == (
+        "a cannot be re-partitioned: pods hold nvidia.com/gpu there",
+        "b, c cannot be re-partitioned: the MIG strategy is none: the device plugin hands out no MIG devices",
+    )
 
 
 @pytest.mark.parametrize(

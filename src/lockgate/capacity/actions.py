@@ -167,8 +167,8 @@ def _reconfigured(scene: Scene, action: MigConfig) -> Effect:
     if staying := [pod for pod in left.pods if gpu_requests(pod)]:
         raise ActionError(f"node {view.name} cannot be re-partitioned while {_named(staying, scene)} cannot leave it")
     after = reconfigured(left, action.config)
-    if after is None:
-        raise ActionError(f'node {view.name} cannot become "{action.config}": its board has no such configuration')
+    if isinstance(after, str):
+        raise ActionError(f'node {view.name} cannot become "{action.config}": {after}')
     return msgspec.structs.replace(effect, scene=effect.scene.with_node(after))
 
 

@@ -9,6 +9,7 @@ import msgspec
 from lockgate.capacity.change import Candidate, Change, ChangeKind
 from lockgate.capacity.copies import copies_on, place_copies
 from lockgate.capacity.repartition import repartitions
+from lockgate.capacity.single_devices import as_single_device
 from lockgate.model import names
 from lockgate.model.objects import Container, Node, Pod, Taint
 from lockgate.scheduling.filters import checks
@@ -45,6 +46,7 @@ def _for_node(pod: Pod, scene: Scene, view: NodeView, refusals: tuple[Refusal, .
         yield _tolerate(pod, scene, view)
     if plugins == {"NodeResourcesFit"}:
         yield from _repartition(pod, scene, view, refusals[0])
+        yield from as_single_device(pod, scene, view)
     if plugins == {"NodeAffinity"} and (misses := _replaceable(pod, refusals)):
         yield _select(pod, scene, misses)
 

@@ -11,7 +11,7 @@ from lockgate.capacity.copies import notices_itself, place_copies
 from lockgate.capacity.demand import gpu_requests
 from lockgate.capacity.node_capacity import is_gpu_node, node_capacity
 from lockgate.capacity.preempted import with_priority
-from lockgate.capacity.repartition import no_such_profile
+from lockgate.capacity.repartition import no_such_profile, not_cuttable
 from lockgate.capacity.shared import Shared, shared
 from lockgate.model.objects import Pod
 from lockgate.scheduling.admission import Admitted, admit
@@ -73,7 +73,7 @@ def fit(pod: Pod, scene: Scene, copies: int = 1) -> Fit:
         gpu_nodes=len(gpu),
         other_nodes=len(scene.nodes) - len(gpu),
         blockers=blockers(pod, placed.after, gpu) if short else (),
-        mind=no_such_profile(gpu_requests(pod), map(scene.nodes.__getitem__, gpu)) if short else (),
+        mind=_mind(pod, scene, gpu) if short else (),
         changes=tried.changes,
         undecided=(*admitted.undecided, *unmodelled(pod, scene)),
         left_out=_left_out(pod, scene, tried),
@@ -95,6 +95,11 @@ def _refused(pod: Pod, admitted: Admitted, copies: int, gpu_nodes: int, other_no
         refused=admitted.refused,
         added=admitted.added,
     )
+
+
+def _mind(pod: Pod, scene: Scene, gpu: tuple[str, ...]) -> tuple[str, ...]:
+    asked, views = gpu_requests(pod), [scene.nodes[name] for name in gpu]
+    return no_such_profile(asked, views) or not_cuttable(asked, views)
 
 
 def _shared(pod: Pod, scene: Scene, where: Mapping[str, int]) -> tuple[Shared, ...]:
