@@ -55,25 +55,6 @@ def test_a_plugin_that_dies_takes_the_gpus_with_it_at_once(cluster: Cluster) -> 
         assert "gpu-c" in shown and "libnvidia-ml" in shown, answer.text
 
 
-def test_an_operand_that_waits_in_init_names_the_stage_before_it(cluster: Cluster) -> None:
-    select = ("-l", "app=nvidia-operator-validator", "--field-selector", "spec.nodeName=gpu-c")
-    cluster.kubectl("delete", "pod", "-n", NAMESPACE, *select, "--wait=false")
-
-    def waits() -> bool:
-        items = json.loads(cluster.kubectl("get", "pods", "-n", NAMESPACE, *select, "-o", "json"))["items"]
-        new = next((p for p in items if "deletionTimestamp" not in p["metadata"]), {"status": {}})
-        first = new["status"].get("initContainerStatuses", [{}])[0].get("state", {})
-        said = (
-            ("logs", "-n", NAMESPACE, new["metadata"]["name"], "-c", "driver-validation") if "running" in first else ()
-        )
-        return bool(said) and "not ready" in cluster.kubectl(*said)
-
-    cluster.wait_for(waits, "the validator's first step waits on gpu-c", timeout=90)
-    for answer in why_live_and_saved(cluster, "operand/operator-validator", "init-waits"):
-        assert answer.ids[:1] == ["operands/init-waits"], answer.text
-        assert "libnvidia-ml" in answer.evidence("operands/init-waits"), answer.text
-
-
 def library_file(cluster: Cluster) -> Path:
     """The versioned file behind the soname link, seen from the machine (where the link's own path leads elsewhere)."""
     link = cluster.nodes["gpu-c"].files / LIBRARY

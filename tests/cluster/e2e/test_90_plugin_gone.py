@@ -1,5 +1,7 @@
 """Five minutes after a device plugin died the kubelet sets the capacity to 0 and keeps the key; then it is repaired."""
 
+import json
+
 import pytest
 
 from tests.cluster import Cluster
@@ -19,6 +21,25 @@ def test_capacity_is_zero_after_the_grace(cluster: Cluster) -> None:
     for answer in why_live_and_saved(cluster, "pod/stranded", "plugin-gone-after-grace"):
         assert answer.ids[:1] == ["operands/plugin-gone"], answer.text
         assert "gpu-c" in answer.evidence("operands/plugin-gone")
+
+
+def test_an_operand_that_waits_in_init_names_the_stage_before_it(cluster: Cluster) -> None:
+    select = ("-l", "app=nvidia-operator-validator", "--field-selector", "spec.nodeName=gpu-c")
+    cluster.kubectl("delete", "pod", "-n", NAMESPACE, *select, "--wait=false")
+
+    def waits() -> bool:
+        items = json.loads(cluster.kubectl("get", "pods", "-n", NAMESPACE, *select, "-o", "json"))["items"]
+        new = next((p for p in items if "deletionTimestamp" not in p["metadata"]), {"status": {}})
+        first = new["status"].get("initContainerStatuses", [{}])[0].get("state", {})
+        said = (
+            ("logs", "-n", NAMESPACE, new["metadata"]["name"], "-c", "driver-validation") if "running" in first else ()
+        )
+        return bool(said) and "not ready" in cluster.kubectl(*said)
+
+    cluster.wait_for(waits, "the validator's first step waits on gpu-c", timeout=90)
+    for answer in why_live_and_saved(cluster, "operand/operator-validator", "init-waits"):
+        assert answer.ids[:1] == ["operands/init-waits"], answer.text
+        assert "libnvidia-ml" in answer.evidence("operands/init-waits"), answer.text
 
 
 def test_the_driver_repaired_brings_everything_back(cluster: Cluster) -> None:
