@@ -42,6 +42,30 @@ def manifest_subjects(paths: list[str], options: argparse.Namespace) -> list[Loo
         raise FactsError(f"{error.filename or paths[0]}: cannot be read ({error.strerror or error})", 1) from None
 
 
+def selected_subjects(options: argparse.Namespace) -> list[Looked]:
+    """The workloads of the cluster that `-l` names; raises FactsError, also where there is none."""
+    from lockgate.cli.cluster_side import cluster_facts
+    from lockgate.collect.live_workload import read_selected
+    from lockgate.kube.errors import ApiError, Unreachable
+    from lockgate.model.label_query import LabelQueryError, parse_query
+
+    if options.paths:
+        raise FactsError(f'"{options.paths[0]}" and -l: give one of them', 2)
+    try:
+        parse_query(options.selector)
+        where = None if options.all_namespaces else options.namespace
+        manifests, against = read_selected(access_of(options), options.selector, where)
+    except LabelQueryError as error:
+        raise FactsError(str(error), 2) from None
+    except (ApiError, Unreachable) as error:
+        raise FactsError(str(error), 1) from None
+    if not manifests:
+        place = "in any namespace" if where is None else f"in {where or 'this namespace'} (-A: in all)"
+        raise FactsError(f'no workload has labels "{options.selector}" {place}', 2)
+    cluster = cluster_facts(against)
+    return [_looked(f"{each['kind'].lower()}/{each['metadata']['name']}", each, cluster) for each in manifests]
+
+
 def _is_target(path: str) -> bool:
     """`pod/x`, and not a file of that name."""
     from lockgate.diagnosis.owners import SECTION_OF
@@ -74,15 +98,18 @@ def _live(text: str, options: argparse.Namespace) -> Looked:
     from lockgate.cli.cluster_side import cluster_facts
     from lockgate.collect.live_workload import read_workload
     from lockgate.diagnosis.target import parse_target
-    from lockgate.lint.subject import Subject
 
     target = parse_target(text, options.namespace)
     manifest, against = read_workload(access_of(options), target.kind, target.namespace, target.name)
-    name = f"{target.text}.yaml"
-    shown = {name: f"{target.text} -n {manifest['metadata'].get('namespace', '')}".removesuffix(" -n ")}
-    return Looked(
-        Subject({name: _yaml(manifest)}, holds_manifests=True, cluster=cluster_facts(against), shown=shown), {}
-    )
+    return _looked(target.text, manifest, cluster_facts(against))
+
+
+def _looked(text: str, manifest: dict[str, Any], cluster: "ClusterFacts") -> Looked:
+    from lockgate.lint.subject import Subject
+
+    name = f"{text}.yaml"
+    shown = {name: f"{text} -n {manifest['metadata'].get('namespace', '')}".removesuffix(" -n ")}
+    return Looked(Subject({name: _yaml(manifest)}, holds_manifests=True, cluster=cluster, shown=shown), {})
 
 
 def _yaml(manifest: dict[str, Any]) -> str:

@@ -13,10 +13,11 @@ from lockgate.collect.once import run_once
 from lockgate.collect.reader import Reader
 from lockgate.kube import resources as kinds
 from lockgate.kube.api import Api
+from lockgate.kube.resources import Resource
 from lockgate.model.facts import Missing, Nodes, RuntimeClasses
 from lockgate.model.node_state import NodeStanding
 
-_KINDS: Final = {
+_KINDS: Final[dict[str, Resource[Any]]] = {
     "Pod": kinds.PODS,
     "Deployment": kinds.DEPLOYMENTS,
     "ReplicaSet": kinds.REPLICASETS,
@@ -45,12 +46,31 @@ def read_workload(access: Access, kind: str, namespace: str, name: str) -> tuple
     return run_once(_workload(access, kind, namespace, name))
 
 
+def read_selected(access: Access, selector: str, namespace: str | None) -> tuple[list[dict[str, Any]], Against]:
+    """Every workload with some labels that nothing else made, and the cluster's side; None is all namespaces.
+
+    "" is the namespace of the context. Raises ApiError, Unreachable.
+    """
+    return run_once(_selected(access, selector, namespace))
+
+
 async def _workload(access: Access, kind: str, namespace: str, name: str) -> tuple[dict[str, Any], Against]:
-    resource = _KINDS[kind]
     async with _connected(access) as api:
-        where = namespace or api.namespace
-        found = await api.get_manifest(resource, name, where)
-        return {"apiVersion": resource.api_version, "kind": resource.kind, **_bare(found)}, await _sides(Reader(api))
+        return await _manifest(api, _KINDS[kind], name, namespace or api.namespace), await _sides(Reader(api))
+
+
+async def _selected(access: Access, selector: str, namespace: str | None) -> tuple[list[dict[str, Any]], Against]:
+    async with _connected(access) as api:
+        where = api.namespace if namespace == "" else namespace
+        read = [(kind, one) for kind in _KINDS.values() for one in await api.list(kind, where, selector)]
+        own = [(kind, one.metadata) for kind, one in read if not one.metadata.owner_references]
+        found = [await _manifest(api, kind, of.name, of.namespace) for kind, of in own]
+        return found, await _sides(Reader(api))
+
+
+async def _manifest(api: Api, resource: Resource[Any], name: str, namespace: str) -> dict[str, Any]:
+    found = await api.get_manifest(resource, name, namespace)
+    return {"apiVersion": resource.api_version, "kind": resource.kind, **_bare(found)}
 
 
 def _bare(found: dict[str, Any]) -> dict[str, Any]:
