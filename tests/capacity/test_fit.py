@@ -91,12 +91,21 @@ def test_some_pods_are_never_moved(fields: dict[str, Any]) -> None:
     assert kinds == [ChangeKind.ASK_LESS]
 
 
+def test_a_cordon_is_one_blocker_and_hides_no_taint_behind_its_own() -> None:
+    cordon = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
+    mine = {"key": "team", "value": "ml", "effect": "NoSchedule"}
+    answer = fit(gpu_pod("ask", 1), scene([gpu_node("a", unschedulable=True, taints=[cordon, mine])], []))
+    assert [blocker.text for blocker in answer.blockers] == ["cordoned", "taint team=ml:NoSchedule is not tolerated"]
+    alone = fit(gpu_pod("ask", 1), scene([gpu_node("a", unschedulable=True, taints=[cordon])], []))
+    assert [(blocker.text, blocker.alone) for blocker in alone.blockers] == [("cordoned", ("a",))]
+
+
 def test_pods_that_are_not_moved_are_counted_with_the_reason() -> None:
     pods = [gpu_pod("bare", 1, node="a", owner=""), gpu_pod("ds", 1, node="a", owner="DaemonSet")]
     answer = fit(gpu_pod("ask", 4), scene([gpu_node("a", 4), gpu_node("b", 1)], pods, budgets=[]))
     assert answer.left_out[1] == (
-        "not moved: 1 of a DaemonSet, or static: it belongs to its node, "
-        "1 without a controller: nobody would make it again"
+        "not moved: 1 pod of a DaemonSet, or static: it belongs to its node, "
+        "1 pod without a controller: nobody would make it again"
     )
 
 

@@ -63,6 +63,7 @@ def test_memory_is_asked_of_the_nodes_label(capsys: pytest.CaptureFixture[str]) 
     [
         (["--mig", "9q"], "is not a MIG profile"),
         (["--gpus", "1", "--memory", "much"], "is not a Kubernetes quantity"),
+        (["--gpus", "1", "--memory", "40"], '"40" is 40 bytes, no memory of a GPU (expected for example 40Gi)'),
         (["-f", "/nowhere.yaml"], "/nowhere.yaml"),
     ],
 )
@@ -88,6 +89,13 @@ def test_a_file_of_another_kind_says_what_is_expected(capsys: pytest.CaptureFixt
         "holds Service; expected a Pod, Deployment, ReplicaSet, StatefulSet, Job, CronJob or another"
         in capsys.readouterr().err
     )
+
+
+def test_a_pod_that_requests_nothing_is_said_to(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "pod.yaml"
+    file.write_text("kind: Pod\nspec: {containers: [{name: c}]}\n")
+    assert main(["fit", "-f", str(file), "--from", str(BUNDLES / "healthy.tgz")]) == 0
+    assert capsys.readouterr().out.startswith("FITS  a pod of no GPU, cpu or memory (it requests nothing)\n")
 
 
 def test_what_was_not_decided_is_said_and_ends_with_4(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

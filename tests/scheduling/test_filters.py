@@ -29,7 +29,7 @@ def test_what_the_words_leave_out_is_kept() -> None:
         pod(nodeSelector={"gpu": "A100"}), scene([node("a", taints=[TAINT]), node("b", labels={"gpu": "T4"})], [])
     )
     taint, selector = (verdict.refusal for verdict in placement.verdicts)
-    assert taint is not None and taint.taint == "sku=gpu:NoSchedule"
+    assert taint is not None and taint.taints == ("sku=gpu:NoSchedule",)
     assert selector is not None and (selector.misses[0].wanted, selector.misses[0].seen) == ("gpu=A100", "T4")
 
 

@@ -51,6 +51,8 @@ def tolerating(pod: Pod, keys: Iterable[str]) -> Pod:
 
 def _memory(size: str) -> Affinity:
     least = -(-whole(size) // _MIB)
+    if whole(size) < _MIB:
+        raise ValueError(f'"{size}" is {whole(size)} bytes, no memory of a GPU (expected for example 40Gi)')
     enough = LabelRequirement(key=names.GPU_MEMORY, operator="Gt", values=(str(least - 1),))
     alone = LabelRequirement(key=names.SHARING_STRATEGY, operator="NotIn", values=("time-slicing", "mps"))
     term = NodeSelectorTerm(match_expressions=(enough, alone))

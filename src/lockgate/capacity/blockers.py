@@ -11,8 +11,10 @@ from lockgate.scheduling.refusal import Refusal
 from lockgate.scheduling.requests import CPU, PODS
 from lockgate.scheduling.scene import Scene
 from lockgate.scheduling.selectors import Miss
+from lockgate.scheduling.taints import NO_SCHEDULE, UNSCHEDULABLE_KEY
 
 _CORDON = "cordoned"
+_CORDON_TAINT = f"taint {UNSCHEDULABLE_KEY}:{NO_SCHEDULE} is not tolerated"
 
 
 class Blocker(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -39,8 +41,12 @@ def blockers(pod: Pod, scene: Scene, nodes: Iterable[str]) -> tuple[Blocker, ...
 
 
 def reasons(refusals: Iterable[Refusal]) -> tuple[str, ...]:
-    """The refusals of one node in words for a person, each with the value that the scheduler's words leave out."""
-    return tuple(dict.fromkeys(text for refusal in refusals for text in _texts(refusal)))
+    """The refusals of one node in words for a person, each with the value that the scheduler's words leave out.
+
+    A cordon is said once: the node controller writes a taint for it, which goes with it.
+    """
+    texts = dict.fromkeys(text for refusal in refusals for text in _texts(refusal))
+    return tuple(text for text in texts if not (text == _CORDON_TAINT and _CORDON in texts))
 
 
 def shortage_text(shortage: Shortage) -> str:
@@ -57,13 +63,17 @@ def shortage_text(shortage: Shortage) -> str:
 def _texts(refusal: Refusal) -> tuple[str, ...]:
     if refusal.plugin == "NodeUnschedulable":
         return (_CORDON,)
-    if refusal.taint:
-        return (f"taint {refusal.taint} is not tolerated",)
+    if refusal.taints:
+        return tuple(map(_taint_text, refusal.taints))
     if refusal.shortages:
         return tuple(map(shortage_text, refusal.shortages))
     if refusal.misses:
         return tuple(map(_miss_text, refusal.misses))
     return refusal.reasons
+
+
+def _taint_text(taint: str) -> str:
+    return f"taint {taint} is not tolerated"
 
 
 def _miss_text(miss: Miss) -> str:

@@ -113,7 +113,7 @@ def _left_out(pod: Pod, scene: Scene, tried: Tried) -> tuple[str, ...]:
     said = ["quotas"]
     if pod.spec.priority is None and pod.spec.priority_class_name:
         said.append(f"preemption: the priority of class {pod.spec.priority_class_name} is not known")
-    if held := [f"{count} {why}" for why, count in sorted(tried.held.items()) if count]:
+    if held := [f"{count} pod{'s' if count > 1 else ''} {why}" for why, count in sorted(tried.held.items()) if count]:
         said.append(f"not moved: {', '.join(held)}")
     if scene.budgets is None:
         said.append("pod disruption budgets, which were not read")

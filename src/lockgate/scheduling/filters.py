@@ -16,7 +16,7 @@ from lockgate.scheduling.refusal import Check, Refusal, Rejected
 from lockgate.scheduling.requests import pod_requests
 from lockgate.scheduling.scene import NodeView, Scene
 from lockgate.scheduling.selectors import matches_node, node_misses, pinned_names
-from lockgate.scheduling.taints import is_cordoned_for, taint_text, untolerated_taint
+from lockgate.scheduling.taints import is_cordoned_for, taint_text, untolerated_taints
 
 _CORDONED = Refusal(plugin="NodeUnschedulable", reasons=("node(s) were unschedulable",))
 _NAME = Refusal(plugin="NodeName", reasons=("node(s) didn't match the requested node name",))
@@ -173,10 +173,10 @@ def _cordon(pod: Pod) -> Check:
 
 def _taints(pod: Pod) -> Check:
     def on(view: NodeView) -> Refusal | None:
-        taint = untolerated_taint(view.node, pod.spec.tolerations)
-        if taint is None:
+        taints = untolerated_taints(view.node.spec.taints, pod.spec.tolerations)
+        if not taints:
             return None
-        return Refusal(plugin="TaintToleration", reasons=(TAINT_REASON,), taint=taint_text(taint))
+        return Refusal(plugin="TaintToleration", reasons=(TAINT_REASON,), taints=tuple(map(taint_text, taints)))
 
     return on
 

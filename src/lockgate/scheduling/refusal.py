@@ -12,14 +12,14 @@ from lockgate.scheduling.selectors import Miss
 class Refusal(msgspec.Struct, frozen=True, kw_only=True):
     """One filter's answer for one node, in the scheduler's words.
 
-    `resolvable` says that evicting pods of lower priority could change it. `taint`, `misses` and `shortages` say what
-    the words leave out.
+    `resolvable` says that evicting pods of lower priority could change it. `taints`, of which the scheduler stops at
+    the first, `misses` and `shortages` say what the words leave out.
     """
 
     plugin: str
     reasons: tuple[str, ...]
     resolvable: bool = False
-    taint: str = ""
+    taints: tuple[str, ...] = ()
     misses: tuple[Miss, ...] = ()
     shortages: tuple[Shortage, ...] = ()
 

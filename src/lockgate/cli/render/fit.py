@@ -15,6 +15,7 @@ from lockgate.scheduling.requests import CPU, MEMORY
 WIDTH = 100
 _MOST_CHANGES = 5
 _MOST_NODES = 6
+_NOTHING = "no GPU, cpu or memory (it requests nothing)"
 
 
 def as_json(answer: Fit) -> str:
@@ -41,7 +42,7 @@ def _refused(answer: Fit) -> Iterator[str]:
 
 
 def _verdict(answer: Fit) -> Iterator[str]:
-    asked = ", ".join(_amount(name, count) for name, count in sorted(answer.asked.items())) or "nothing"
+    asked = ", ".join(_amount(name, count) for name, count in sorted(answer.asked.items())) or _NOTHING
     copies = f"{answer.wanted} copies" if answer.wanted > 1 else "a pod"
     if answer.fits and answer.undecided:
         yield f"FITS AS FAR AS IS KNOWN  {copies} of {asked}"
