@@ -102,6 +102,9 @@ def test_an_id_that_no_rule_has_is_said_with_the_one_that_is_meant(tmp_path: Pat
     assert "lockgate.yaml 2" not in said
     looked = run("survey", *SICK[1:], "--waivers", written(tmp_path, text))
     assert f"without effect: lockgate.yaml 1: {MISSPELT}" in looked.stdout
+    for verb in (("why", *SICK), ("survey", *SICK[1:])):
+        page = run(*verb, "--waivers", str(tmp_path / "lockgate.yaml"), "-o", "markdown").stdout
+        assert f"### Waivers without effect\n\n- lockgate.yaml 1: {MISSPELT}" in page
 
 
 def test_lint_says_it_too(tmp_path: Path) -> None:

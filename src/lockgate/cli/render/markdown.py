@@ -22,10 +22,7 @@ def _lines(diagnosis: Diagnosis) -> Iterator[str]:
             said = f"{waived.finding.summary} {waived.reason} (waived{until} by {waived.source})"
             yield f"- `{waived.finding.id}`, {waived.finding.severity.value}: {plain(said)}"
         yield ""
-    if diagnosis.void_waivers:
-        yield from ("### Waivers without effect", "")
-        yield from (f"- {plain(f'{v.source}: {v.text}: {v.problem}')}" for v in diagnosis.void_waivers)
-        yield ""
+    yield from void_lines(diagnosis)
     if diagnosis.ruled_out:
         yield from ("### Ruled out", "")
         yield from (f"- `{item.id}`: {plain(item.reason)}" for item in diagnosis.ruled_out)
@@ -41,6 +38,14 @@ def _lines(diagnosis: Diagnosis) -> Iterator[str]:
         yield from ("### Next", "")
         for remedy in remedies:
             yield from _remedy(remedy)
+
+
+def void_lines(diagnosis: Diagnosis) -> Iterator[str]:
+    """Waivers that waive nothing, and why."""
+    if diagnosis.void_waivers:
+        yield from ("### Waivers without effect", "")
+        yield from (f"- {plain(f'{v.source}: {v.text}: {v.problem}')}" for v in diagnosis.void_waivers)
+        yield ""
 
 
 def finding_lines(finding: Finding) -> Iterator[str]:

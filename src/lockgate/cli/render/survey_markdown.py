@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from lockgate.cli.render.markdown import finding_lines, plain, table
+from lockgate.cli.render.markdown import finding_lines, plain, table, void_lines
 from lockgate.cli.surveying import UNKNOWN, NodeLine, Survey
 
 
@@ -31,6 +31,7 @@ def _lines(seen: Survey) -> Iterator[str]:
         yield from ("### Waived", "")
         yield from (f"- `{w.finding.id}`: {plain(w.reason)} ({w.source})" for w in seen.diagnosis.waived)
         yield ""
+    yield from void_lines(seen.diagnosis)
     if seen.unknown:
         yield from ("### Not known", "")
         yield from (f"- {plain(text)}" for text in seen.unknown)
