@@ -69,6 +69,51 @@ def test_a_workload_that_fits_is_silent_and_nothing_is_written(tmp_path: Path) -
     assert len(server.requests) == 4
 
 
+def labelled() -> SmallCluster:
+    """Two workloads of a team in two namespaces, with a pod that one of them made; and one of nobody."""
+    made = cluster(runtimeClassName="nvidia")
+    labels = {"labels": {"team": "ml"}}
+    bad = {"spec": spec(tolerations=[], runtimeClassName="nvidia")}
+    made.put("/apis/apps/v1/namespaces/ml/deployments/a", {"metadata": labels, "spec": {"template": bad}})
+    made.put("/apis/batch/v1/namespaces/web/jobs/b", {"metadata": labels, "spec": {"template": bad}})
+    owner = {"kind": "Job", "name": "b", "uid": "1", "controller": True}
+    made.put("/api/v1/namespaces/web/pods/b-x", {"metadata": {**labels, "ownerReferences": [owner]}, **bad})
+    return made
+
+
+@pytest.mark.parametrize(
+    ("flags", "files"),
+    [
+        (("-l", "team=ml"), ["deployment/a -n ml"]),
+        (("-l", "team=ml", "-n", "web"), ["job/b -n web"]),
+        (("-l", "team=ml", "-A"), ["deployment/a -n ml", "job/b -n web"]),
+    ],
+)
+def test_labels_choose_workloads_that_nothing_else_made(
+    tmp_path: Path, flags: tuple[str, ...], files: list[str]
+) -> None:
+    code, out, _, server = ask(labelled, tmp_path, *flags, "-o", "json")
+    found = json.loads(out)["findings"]
+    assert code in (3, 4), out
+    assert {each["id"] for each in found} == {"manifest/toleration-missing"}
+    assert sorted(each["lines"][0]["file"] for each in found) == files
+    assert {request.method for request in server.requests} == {"GET"}
+
+
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
+        (("-l", "team=no"), 'no workload has labels "team=no" in this namespace (-A: in all)'),
+        (("-l", "team=no", "-A"), 'no workload has labels "team=no" in any namespace'),
+        (("-l", "=="), '"==" is no label selector'),
+        (("deploy/infer", "-l", "team=ml"), '"deploy/infer" and -l: give one of them'),
+    ],
+)
+def test_labels_of_no_workload_are_said(tmp_path: Path, flags: tuple[str, ...], says: str) -> None:
+    code, out, err, _ = ask(labelled, tmp_path, *flags)
+    assert (code, out, f"lint: {says}" in err) == (2, "", True), err
+
+
 @pytest.mark.parametrize(
     ("more", "expected"),
     [

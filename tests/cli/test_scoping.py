@@ -126,7 +126,7 @@ FLAGS = {
     "what-if": "-n -A",
     "smoke": "-n -l",
     "fit": "-n",
-    "lint": "-n",
+    "lint": "-n -A -l",
     "why": "-n -A -l",
     "collect": "",
 }

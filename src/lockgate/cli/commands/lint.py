@@ -24,6 +24,7 @@ EXAMPLES = """examples:
   {prog} lint deploy/ --diff                       manifests: a file or a folder of them
   helm template ./chart | {prog} lint -            what a chart renders
   {prog} lint deploy/infer -n ml                   a workload of the cluster, against its nodes and classes
+  {prog} lint -l team=ml -A                        every workload with a label
   {prog} lint app.yaml --against-cluster           a manifest that is not there yet, against the cluster
   {prog} lint . --ignore 'containerd/cdi-off=*/old/*'
 
@@ -45,7 +46,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="config.toml, a folder for /etc/containerd or /, CDI files, a bundle; manifests, a folder of them, - for "
         "stdin; pod/NAME, deploy/NAME, ... of the cluster",
     )
-    parser.add_argument("-n", "--namespace", default="", help="the namespace of a workload that is named")
+    parser.add_argument("-n", "--namespace", default="", help="the namespace of a workload that is named, or of -l")
+    parser.add_argument("-A", "--all-namespaces", action="store_true", help="with -l: workloads of all namespaces")
+    parser.add_argument(
+        "-l", "--selector", default="", metavar="LABELS", help="the cluster's workloads with these labels: app=train"
+    )
     parser.add_argument(
         "--against-cluster", action="store_true", help="judge manifests against the cluster's nodes and RuntimeClasses"
     )
@@ -91,8 +96,10 @@ def run(options: argparse.Namespace) -> int:
 
 def _read(options: argparse.Namespace) -> "list[Looked]":
     """What is about nodes and what is about manifests may be named together."""
-    from lockgate.cli.manifest_subjects import is_manifest, manifest_subjects
+    from lockgate.cli.manifest_subjects import is_manifest, manifest_subjects, selected_subjects
 
+    if options.selector:
+        return selected_subjects(options)
     manifests = [path for path in options.paths if is_manifest(path)]
     nodes = [path for path in options.paths if path not in manifests]
     found = read_subjects(nodes, options) if nodes or not manifests else []
