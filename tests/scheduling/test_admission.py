@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from lockgate.model.objects import PodSpec, RuntimeClass
+from lockgate.model.objects import PodSpec, PriorityClass, RuntimeClass
 from lockgate.scheduling.admission import admit
 from lockgate.scheduling.requests import spec_requests
 
@@ -86,6 +86,14 @@ def test_a_pod_that_contradicts_its_class_is_refused(fields: dict[str, Any], say
 def test_a_pod_that_has_the_overhead_and_the_selector_already_is_taken() -> None:
     overhead = {"cpu": "0.25", "memory": "122880Ki"}
     assert refusals(spec(runtimeClassName="kata", overhead=overhead, nodeSelector={"pool": "kata"})) == ()
+
+
+def test_a_priority_class_that_is_not_there_is_refused_where_the_classes_are_known() -> None:
+    asked, known = spec(priorityClassName="nope"), {"high": PriorityClass(value=9)}
+    assert admit(asked, None, known).refused == ("no PriorityClass with name nope was found; there is high",)
+    assert admit(asked, None, None).refused == ()
+    assert admit(spec(priorityClassName="high"), None, known).refused == ()
+    assert admit(spec(priorityClassName="system-node-critical"), None, known).refused == ()
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 def fit(pod: Pod, scene: Scene, copies: int = 1) -> Fit:
     """Place the copies, and where some are left over explain the GPU nodes and try changes with the model again."""
-    admitted = admit(pod.spec, scene.runtimes)
+    admitted = admit(pod.spec, scene.runtimes, scene.priorities)
     pod = with_priority(msgspec.structs.replace(pod, spec=admitted.spec), scene)
     gpu = tuple(sorted(name for name, view in scene.nodes.items() if is_gpu_node(view.node)))
     if admitted.refused:

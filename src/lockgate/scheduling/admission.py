@@ -1,4 +1,4 @@
-"""What the API server makes of a pod when it is created, or why it refuses it: its RuntimeClass and its amounts.
+"""What the API server makes of a pod when it is created, or why it refuses it: classes that it names, amounts.
 
 Source: kubernetes 1.37 plugin/pkg/admission/runtimeclass/admission.go (on by default), which merges overhead,
 nodeSelector and tolerations of the class into the pod. The plugin drops tolerations that others cover, here they stay:
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from lockgate.kit.quantity import parse_quantity
-from lockgate.model.objects import Container, PodSpec, RuntimeClass, Toleration
+from lockgate.model.objects import Container, PodSpec, PriorityClass, RuntimeClass, Toleration
 from lockgate.scheduling.amounts import MEANING, is_device, refused_amounts
 from lockgate.scheduling.requests import Quantity, defaulted
 
@@ -31,21 +31,28 @@ class Admitted(msgspec.Struct, frozen=True, kw_only=True):
     undecided: tuple[str, ...] = ()
 
 
-def admit(spec: PodSpec, classes: Classes | None) -> Admitted:
-    """Defaults, RuntimeClass, amounts; `classes` by name, None where they were not read."""
+def admit(spec: PodSpec, classes: Classes | None, priorities: Mapping[str, PriorityClass] | None = None) -> Admitted:
+    """Defaults, RuntimeClass, PriorityClass, amounts; classes are by name, None where they were not read."""
     stored = defaulted(spec)
-    amounts = tuple(_amounts(stored))
+    others = (*_unknown_priority(spec, priorities), *_amounts(stored))
     name = spec.runtime_class_name
     if not name:
-        return Admitted(spec=stored, refused=((_UNFOUNDED,) if spec.overhead else ()) + amounts)
+        return Admitted(spec=stored, refused=((_UNFOUNDED,) if spec.overhead else ()) + others)
     if classes is None:
         unread = f"RuntimeClass {name}: its overhead, nodeSelector and tolerations, since RuntimeClasses were not read"
-        return Admitted(spec=stored, refused=amounts, undecided=(unread,))
+        return Admitted(spec=stored, refused=others, undecided=(unread,))
     if name not in classes:
-        return Admitted(spec=stored, refused=(_not_found(name, classes), *amounts))
+        return Admitted(spec=stored, refused=(_not_found(name, classes), *others))
     of_class = classes[name]
-    refused = (*_conflicts(stored, of_class), *amounts)
+    refused = (*_conflicts(stored, of_class), *others)
     return Admitted(spec=_merged(stored, of_class), refused=refused, added=tuple(_added(of_class)))
+
+
+def _unknown_priority(spec: PodSpec, priorities: Mapping[str, PriorityClass] | None) -> Iterator[str]:
+    """In the words of plugin/pkg/admission/priority; the API server itself makes the two system classes."""
+    name = spec.priority_class_name
+    if name and priorities is not None and name not in priorities and not name.startswith("system-"):
+        yield f"no PriorityClass with name {name} was found; there is {', '.join(sorted(priorities)) or 'none'}"
 
 
 def _not_found(name: str, classes: Classes) -> str:
