@@ -110,7 +110,7 @@ def _shared(pod: Pod, scene: Scene, where: Mapping[str, int]) -> tuple[Shared, .
 
 
 def _left_out(pod: Pod, scene: Scene, tried: Tried) -> tuple[str, ...]:
-    said = ["quotas"]
+    said = ["quotas, LimitRanges, webhooks"]
     if pod.spec.priority is None and pod.spec.priority_class_name:
         said.append(f"preemption: the priority of class {pod.spec.priority_class_name} is not known")
     if held := [f"{count} pod{'s' if count > 1 else ''} {why}" for why, count in sorted(tried.held.items()) if count]:
