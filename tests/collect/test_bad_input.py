@@ -37,6 +37,7 @@ def refused(result: subprocess.CompletedProcess[bytes], *says: str) -> None:
     assert (result.returncode, result.stdout) == (2, b""), said
     assert said.count("\n") == 1, said
     assert "Traceback" not in said
+    assert "': " not in said, "the place is named once, without quotes"
     assert [words for words in says if words not in said] == [], said
 
 
@@ -151,6 +152,11 @@ CASES: dict[str, tuple[Make, tuple[str, ...]]] = {
     "an ELF program": (_file("a.out", b"\x7fELF\x02\x01\x01" + b"\0" * 100), ("is not text", "NUL")),
     "NUL bytes in JSON": (_file("a.json", b'{"kind": "Pod",\0"metadata": {}}'), ("is not complete JSON",)),
     "Latin-1": (_file("a.yaml", "kind: Pod\nname: Käse\n".encode("latin-1")), ("is not text",)),
+    "20 MB of a pasted event list": (
+        _file("events.txt", b"LAST SEEN  TYPE  REASON  OBJECT  MESSAGE\n" + b"1s  Normal  A  pod/a  b\n" * 800_000),
+        ("is more than the 16 MiB",),
+    ),
+    "a folder that holds nothing": (_in_folder("x/y.txt", b""), ("lockgate: /", "/bundle: holds none of")),
     "a file of 1 GB": (_sparse("pods.json", GIB), ("1 GiB is more than the 256 MiB",)),
     "a file of 1 GB in a folder": (
         lambda folder: _sparse("pods.json", GIB)(_in_folder("cluster/x", b"")(folder) / "cluster").parent.parent,

@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from lockgate.collect.bounds import MAX_FILE, too_large
+from lockgate.collect.bounds import MAX_FILE, MAX_TEXT, too_large
 from lockgate.collect.custom_owner import parse_owner
 from lockgate.collect.decode import any_objects, text_of, typed
 from lockgate.collect.errors import InputError
@@ -32,23 +32,24 @@ def from_path(path: str, stdin: BinaryIO, namespace: str = "", pod: str = "") ->
         return from_bytes("standard input", _read_stdin(stdin), namespace, pod)
     root = Path(path)
     try:
-        if root.is_dir():
-            return from_folder(root)
-        head = read_head(root)
+        is_whole = root.is_dir() or is_archive(read_head(root))
     except OSError as error:
         raise InputError(f"{path}: {_reason(error)}") from None
     except ValueError as error:  # a NUL in the path
         raise InputError(f"{path!r}: {error}") from None
-    return from_folder(root) if is_archive(head) else from_bytes(path, read_file(root), namespace, pod)
+    return from_folder(root) if is_whole else from_bytes(path, read_file(root), namespace, pod)
 
 
 def from_bytes(name: str, data: bytes, namespace: str = "", pod: str = "") -> Snapshot:
     """The facts of one file: objects of any kind as JSON or YAML, or text that was pasted."""
     if is_archive(data[:512]):
         raise InputError(f"{name}: an archive has to be given by its path")
-    if data[:1] in (b"{", b"["):
+    # JSON may be UTF-16 too, behind a redirect of PowerShell.
+    if data[:1] in (b"{", b"[") or (text := text_of(name, data)).lstrip()[:1] in ("{", "["):
         return _of_objects(name, any_objects(name, data))
-    text = unwrapped(text_of(name, data))
+    if len(data) > MAX_TEXT:
+        raise too_large(name, len(data), MAX_TEXT)
+    text = unwrapped(text)
     if looks_pasted(text):
         return parse_pasted(name, text, namespace, pod)
     if text.strip() and not _OBJECT.search(text):
