@@ -198,7 +198,10 @@ def test_what_stands_alone_on_standard_input_needs_no_name() -> None:
     assert "job/train in ml: The workload wants no pods" in run("why", "-", stdin=MANIFEST).stdout
     two = described + b"\n\n" + described.replace(b"x\n", b"y\n", 1)
     result = run("why", "-", stdin=two)
-    assert (result.returncode, "say which of these is asked about: pod/x, pod/y" in result.stderr) == (2, True)
+    assert (result.returncode, result.stderr) == (
+        2,
+        "lockgate: standard input holds pod/x, pod/y; say which: kubectl gpu why pod/x --from -\n",
+    )
     assert "pod/y in ml" in run("why", "pod/y", "--from", "-", stdin=two).stdout
 
 

@@ -162,6 +162,42 @@ def test_without_permission_for_the_pod_itself_there_is_no_answer(tmp_path: Path
     assert 'cannot look at resource "pods"' in error
 
 
+@pytest.mark.parametrize(
+    ("asked", "permission"),
+    [
+        ((), "list on nodes"),
+        (("node/node-a",), "get on nodes"),
+        (("operand/device-plugin",), "list on daemonsets.apps"),
+    ],
+)
+def test_what_cannot_be_looked_up_at_all_names_the_permission(
+    asked: tuple[str, ...], permission: str, tmp_path: Path
+) -> None:
+    code, report, error, _ = asyncio.run(ask(tmp_path, "all-held", *asked, refused=lambda p, s, n: True))
+    assert (code, report) == (1, {})
+    assert f"RBAC: {permission}" in error
+
+
+def test_who_may_only_get_in_one_namespace_is_told_every_permission_that_lacks(tmp_path: Path) -> None:
+    def refused(plural: str, namespace: str, name: str) -> bool:
+        return not (namespace == "default" and name)
+
+    code, report, _, _ = asyncio.run(ask(tmp_path, "all-held", "pod/late", refused=refused))
+    assert code == 4
+    hows = {n["how"] for n in report["notChecked"]}
+    assert {"RBAC: list on nodes", "RBAC: list on events in namespace default"} <= hows
+
+
+def test_a_pod_that_runs_is_well_and_what_may_not_be_seen_is_said(tmp_path: Path) -> None:
+    answer = ask(tmp_path, "healthy", "pod/train", refused=lambda p, s, n: p in ("events", "nodes"))
+    code, report, _, _ = asyncio.run(answer)
+    assert (code, report["verdict"]) == (0, "healthy")
+    assert {(n["id"], n["how"]) for n in report["notChecked"]} == {
+        ("events", "RBAC: list on events in namespace default"),
+        ("nodes", "RBAC: get on nodes"),
+    }
+
+
 def test_a_mistyped_pod_gets_near_names(tmp_path: Path) -> None:
     code, _, error, _ = asyncio.run(ask(tmp_path, "all-held", "pod/lat"))
     assert (code, "did you mean late?" in error) == (2, True), error

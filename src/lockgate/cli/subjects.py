@@ -134,7 +134,7 @@ def _live(options: argparse.Namespace, release: "Release | None") -> list[Looked
         raise FactsError(str(error), 1) from None
     states = snapshot.node_states
     if isinstance(states, Missing):
-        raise FactsError(f"node {options.node}: {states.reason}; needed is {states.how}", 1)
+        raise FactsError(f"node {options.node}: {states.text}", 1)
     found = _subjects(snapshot, release)
     if not found:
         text = "the toolkit agent has not published its containerd files (gpunodestates), or they were too long"

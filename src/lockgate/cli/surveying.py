@@ -109,7 +109,7 @@ def survey(
     Raises TargetMissingError for a namespace that is not there.
     """
     if isinstance(snapshot.nodes, Missing):
-        raise UnreadableError(f"nodes are not known: {snapshot.nodes.reason}")
+        raise UnreadableError(f"nodes are not known: {snapshot.nodes.text}")
     rows = overview(snapshot, By.NODE)
     asked = Target("Namespace", namespace) if namespace else Target(CLUSTER, "")
     answer = diagnose(snapshot, asked, all_rules(), waivers)

@@ -14,6 +14,8 @@ T = TypeVar("T", bound=Resource)
 _LOG_LINES = 50
 _UNKNOWN = "the cluster does not know"
 _LOG_BYTES = 64 * 1024
+# Where a kind is not served, and there is another way to what it tells.
+_INSTEAD = {"gpunodestates": "kubectl gpu collect --probe reads it from the nodes; or install Lockgate's agents"}
 
 
 class Reader:
@@ -82,14 +84,14 @@ def is_unknown(found: object) -> bool:
 
 
 def _missing(error: ApiError, how: str) -> Missing:
-    return Missing(str(error), how)
+    return Missing(str(error), how, refused=isinstance(error, Forbidden))
 
 
 def unknown(resource: Kind[Any]) -> Missing:
     """What is known of a kind that the cluster does not serve."""
     return Missing(
         f"{_UNKNOWN} {resource.plural}",
-        f"install what defines {resource.kind} of {resource.api_version}",
+        _INSTEAD.get(resource.plural) or f"install what defines {resource.kind} of {resource.api_version}",
     )
 
 

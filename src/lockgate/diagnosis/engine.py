@@ -1,6 +1,6 @@
 """`diagnose(snapshot, target, rules)`: run the rules that speak about where the target is, and order what they say."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -13,7 +13,7 @@ from lockgate.diagnosis.order import Said, explaining, in_order
 from lockgate.diagnosis.rule import Failed, Outcome, Passed, Rule, Skipped
 from lockgate.diagnosis.scope import scope
 from lockgate.diagnosis.stage import Stage
-from lockgate.diagnosis.subject import Facts, Subject
+from lockgate.diagnosis.subject import Facts, Subject, sections_read
 from lockgate.diagnosis.target import CLUSTER, WIDE, Target
 from lockgate.diagnosis.verdict import conclude
 from lockgate.diagnosis.waive import NO_WAIVERS, Waivers, said
@@ -86,7 +86,8 @@ class _Asked:
                 question_as_told(NotChecked(r.id, o.reason, o.how, o.decides), subject.pod)
                 for r, o in outcomes
                 if isinstance(o, Skipped)
-            ),
+            )
+            + tuple(_refused(outcomes, facts)),
         )
 
     def _said(self, failed: list[tuple[Rule, Failed]], subject: Subject, facts: Facts) -> tuple[Said, ...]:
@@ -127,6 +128,15 @@ def outcome(rule: Rule, facts: Facts) -> Outcome:
     if isinstance(arguments, Missing):
         return Skipped(arguments.reason, arguments.how)
     return rule.check(**arguments)
+
+
+def _refused(said: list[tuple[Rule, Outcome]], facts: Facts) -> Iterator[NotChecked]:
+    """What rules that have nothing to say were not allowed to see, beyond what others call open for the same reason."""
+    told = {o.how for _, o in said if isinstance(o, Skipped)}
+    for name in dict.fromkeys(name for r, o in said if o is None for name in sections_read(r.needs)):
+        section = facts.get(name)
+        if isinstance(section, Missing) and section.refused and section.how not in told:
+            yield NotChecked(name.replace("_", "-"), section.reason, section.how, decides=False)
 
 
 def _finding(rule: Rule, failed: Failed, affected: tuple[str, ...]) -> Finding:

@@ -16,7 +16,7 @@ from lockgate.diagnosis.probe import gate_of, has_gpus, probe
 from lockgate.diagnosis.seen import MOST_NODES
 from lockgate.diagnosis.stage import Stage, is_ready, stage_of
 from lockgate.diagnosis.subject import MAKERS, Subject, is_short, subjects
-from lockgate.diagnosis.target import CLUSTER, SELECTED, Found, Target, TargetMissingError, find
+from lockgate.diagnosis.target import CLUSTER, SELECTED, Found, Target, TargetMissingError, UnreadTargetError, find
 from lockgate.diagnosis.views.gate_one import gate_one, gpu_asked
 from lockgate.diagnosis.views.operands import Operands, operands
 from lockgate.model.facts import Missing, Nodes, Pods, Snapshot
@@ -93,7 +93,7 @@ def _node(snapshot: Snapshot, node: Node, by_node: dict[str, list[Pod]] | None) 
 
 def _known_nodes(snapshot: Snapshot, target: Target) -> Nodes:
     if isinstance(snapshot.nodes, Missing):
-        raise TargetMissingError(f"{target.text} cannot be looked up: nodes are missing ({snapshot.nodes.reason})")
+        raise UnreadTargetError(f"{target.text} cannot be looked up: nodes: {snapshot.nodes.text}")
     return snapshot.nodes
 
 
@@ -102,8 +102,7 @@ def _known_nodes(snapshot: Snapshot, target: Target) -> Nodes:
 
 def _operand_scope(snapshot: Snapshot, target: Target) -> Scope:
     if isinstance(snapshot.daemon_sets, Missing):
-        why = f"daemonsets are missing ({snapshot.daemon_sets.reason})"
-        raise TargetMissingError(f"{target.text} cannot be looked up: {why}")
+        raise UnreadTargetError(f"{target.text} cannot be looked up: daemonsets: {snapshot.daemon_sets.text}")
     sets = matching(target.name, snapshot.daemon_sets)
     if not sets:
         there, near = suggestions(target.name, snapshot.daemon_sets)
@@ -170,7 +169,8 @@ def _check_namespace(snapshot: Snapshot, target: Target) -> None:
     if target.name in spaces:
         return
     if not known:
-        raise TargetMissingError(f"{target.text} cannot be looked up: neither it nor pods of it are among the facts")
+        why = f"namespaces: {snapshot.namespaces.text}" if isinstance(snapshot.namespaces, Missing) else "no pods of it"
+        raise UnreadTargetError(f"{target.text} cannot be looked up: {why}")
     near = tuple(difflib.get_close_matches(target.name, sorted(spaces), n=3))
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
     raise TargetMissingError(f"{target.text} is not there{hint}", near)

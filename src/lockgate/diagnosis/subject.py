@@ -154,11 +154,23 @@ class Facts:
 
     def _section(self, name: str) -> Any:
         value = getattr(self._snapshot, name)
-        return Missing(f"{name.replace('_', ' ')}: {value.reason}", value.how) if isinstance(value, Missing) else value
+        if not isinstance(value, Missing):
+            return value
+        return msgspec.structs.replace(value, reason=f"{name.replace('_', ' ')}: {value.reason}")
 
     def _view(self, view: Callable[..., Any]) -> Any:
         arguments = self.arguments(needs_of(view))
         return arguments if isinstance(arguments, Missing) else view(**arguments)
+
+
+@cache
+def sections_read(needs: tuple[Need, ...]) -> tuple[str, ...]:
+    """The sections that a rule reads, through its views also, without those that rules read as a whole."""
+    names = (need.name for need in needs)
+    through = (
+        (name,) if name in SECTIONS else sections_read(needs_of(VIEWS[name])) if name in VIEWS else () for name in names
+    )
+    return tuple(dict.fromkeys(name for group in through for name in group))
 
 
 @cache

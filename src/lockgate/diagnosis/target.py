@@ -80,6 +80,10 @@ class TargetMissingError(LookupError):
         self.near = near
 
 
+class UnreadTargetError(TargetMissingError):
+    """What is needed to look the target up was not read; the text says what, why, and how to get it."""
+
+
 def alone(snapshot: Snapshot) -> tuple[Target, ...]:
     """What facts without nodes can be asked about, as a description or a manifest has it: what nothing else owns."""
     kinds = {section: kind for kind, section in SECTION_OF.items()}

@@ -38,10 +38,16 @@ T = TypeVar("T")
 
 
 class Missing(msgspec.Struct, frozen=True):
-    """Not known: why, and how to get it (a command or a permission)."""
+    """Not known: why, and how to get it (a command or a permission); `refused` where the cluster does not allow it."""
 
     reason: str
     how: str = ""
+    refused: bool = False
+
+    @property
+    def text(self) -> str:
+        """Both in one line."""
+        return f"{self.reason}; to know it: {self.how}" if self.how else self.reason
 
 
 class NodeFiles(msgspec.Struct, frozen=True):

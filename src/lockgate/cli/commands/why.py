@@ -72,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Collect, diagnose, render; returns the exit code."""
     from lockgate.collect.errors import InputError
-    from lockgate.diagnosis.target import TargetError, TargetMissingError, parse_target
+    from lockgate.diagnosis.target import TargetError, TargetMissingError, UnreadTargetError, parse_target
     from lockgate.model.label_query import LabelQueryError
 
     try:
@@ -82,6 +82,8 @@ def run(options: argparse.Namespace) -> int:
         if options.watch:
             return _watch(options, target)
         diagnosis = _diagnose(options, target)
+    except UnreadTargetError as error:
+        return complain(str(error), 1 if options.source is None else 2)
     except (InputError, LabelQueryError, TargetError, TargetMissingError) as error:
         return complain(str(error), 2)
     except ClusterError as error:
@@ -151,7 +153,8 @@ def _meant(target: "Target", snapshot: "Snapshot", source: str) -> "Target":
     there = alone(snapshot)
     if len(there) > 1:
         names = ", ".join(each.text for each in there[:6]) + (" and more" if there[6:] else "")
-        raise TargetMissingError(f"{source} holds no nodes: say which of these is asked about: {names}")
+        place = "standard input" if source == "-" else source
+        raise TargetMissingError(f"{place} holds {names}; say which: kubectl gpu why {there[0].text} --from {source}")
     return there[0] if there else target
 
 
