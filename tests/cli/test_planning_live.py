@@ -137,6 +137,40 @@ def test_volumes_that_may_not_be_read_are_said_and_exit_4(ask: Any, tmp_path: Pa
     assert words in " ".join(out.split())
 
 
+SANDBOXED = """
+apiVersion: v1
+kind: Pod
+metadata: {name: boxed}
+spec:
+  runtimeClassName: kata
+  containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 1}}}]
+"""
+KATA = {
+    "metadata": {"name": "kata"},
+    "handler": "kata",
+    "overhead": {"podFixed": {"cpu": "250m"}},
+    "scheduling": {"nodeSelector": {ZONE: "z2"}},
+}
+
+
+@pytest.mark.parametrize(
+    ("served", "refused", "ends", "words"),
+    [
+        ([KATA], "", 0, "Where: b RuntimeClass kata adds overhead cpu=250m; nodeSelector"),
+        ([], "", 3, 'pod rejected: RuntimeClass "kata" not found; there is none'),
+        ([KATA], "runtimeclasses", 4, "RuntimeClass kata: its overhead, nodeSelector and tolerations, since"),
+    ],
+)
+def test_the_runtime_class_is_read_and_applied(
+    ask: Any, tmp_path: Path, served: list[dict[str, Any]], refused: str, ends: int, words: str
+) -> None:
+    (tmp_path / "boxed.yaml").write_text(SANDBOXED)
+    objects = CLUSTER | {"runtimeclasses": served}
+    code, out, _ = ask("fit", "-f", str(tmp_path / "boxed.yaml"), refused=refused, objects=objects)
+    assert code == ends
+    assert words in " ".join(out.split())
+
+
 def test_capacity_counts_live(ask: Any) -> None:
     code, out, _ = ask("capacity", "-o", "json")
     assert (code, json.loads(out)["total"][0]["headroom"]) == (0, 3)
