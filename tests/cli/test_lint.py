@@ -369,3 +369,32 @@ def test_cdi_files_are_judged_without_a_release(tmp_path: Path) -> None:
         assert answer.returncode == 3
         assert "error[cdi/invalid]" in answer.stdout
         assert "no devices" in answer.stdout
+
+
+def test_what_lint_does_not_know_is_said_once_without_a_finding(tmp_path: Path) -> None:
+    (tmp_path / "values.yaml").write_text("replicas: 1\n")
+    (tmp_path / "hostname").write_text("gpu-a\n")
+    result = lint("values.yaml", "hostname", cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (2, "")
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("lockgate: lint: values.yaml, hostname: nothing that lint knows")
+
+
+def test_what_lint_does_not_know_hides_nothing_of_what_it_knows(tmp_path: Path) -> None:
+    (tmp_path / "values.yaml").write_text("replicas: 1\n")
+    (tmp_path / "config.toml").write_text("version = 2\n")
+    result = lint("values.yaml", "config.toml", "--release", "2.1.9", cwd=tmp_path)
+    assert (result.returncode, "nothing to say about" in result.stdout) == (2, True)
+    (tmp_path / "config.toml").write_text("version = \n")
+    broken = lint("values.yaml", "config.toml", "--release", "2.1.9", cwd=tmp_path)
+    assert (broken.returncode, "containerd/config-refused" in broken.stdout) == (3, True)
+
+
+def test_a_folders_other_files_are_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "case.yaml").write_text("replicas: 1\n")
+    result = lint(tmp_path)
+    assert (result.returncode, "holds no config.toml" in result.stderr) == (2, True)
+    (tmp_path / "gpu.json").write_text('{"cdiVersion": "0.6.0", "kind": "vendor.com/gpu", "devices": [{}]}')
+    result = lint(tmp_path, "-o", "json")
+    files = [f["lines"][0]["file"] for f in json.loads(result.stdout)["findings"]]
+    assert (result.returncode, files) == (3, [str(tmp_path / "gpu.json")])

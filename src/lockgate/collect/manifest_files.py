@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Final
 
 from lockgate.collect.errors import InputError
+from lockgate.collect.file_kinds import SUFFIXES, is_object
 from lockgate.collect.members import read_file
 from lockgate.collect.node_tree import CDI_DIRECTORIES, TOP_LEVELS
 
-SUFFIXES: Final = (".yaml", ".yml", ".json")
 SIZE_LIMIT: Final = 4 << 20
 _MOST: Final = 5000
 _LEFT_OUT: Final = ("node_modules", "venv")  # and whatever is hidden
-_MARK, _OTHER = "apiVersion", "cdiVersion"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +32,7 @@ def is_manifest_file(path: Path) -> bool:
     """Whether a file holds manifests, and not CDI specifications."""
     if path.suffix not in SUFFIXES or not path.is_file() or path.stat().st_size > SIZE_LIMIT:
         return False
-    text = _text(path)
-    return _MARK in text and _OTHER not in text
+    return is_object(_text(path))
 
 
 def is_manifest_folder(path: Path) -> bool:

@@ -12,6 +12,12 @@ from pathlib import Path
 from typing import Final
 
 from lockgate.collect.errors import InputError
+from lockgate.collect.file_kinds import (
+    SPECIFICATIONS,
+    is_containerd,
+    is_containerd_text,
+    is_specification,
+)
 from lockgate.collect.members import is_archive, members, read_file, read_head
 from lockgate.collect.node_host import host_trees
 from lockgate.collect.node_tree import (
@@ -48,6 +54,20 @@ def _in_bundle(name: str) -> bool:
     return any(part in ("nodes", "cluster") for part in name.split("/")[:-2])
 
 
+def is_node_file(path: Path) -> bool:
+    """Whether a file is a CDI specification, a part of containerd's configuration, or an archive that may hold them."""
+    if is_archive(_head(path)):
+        return True
+    text = _text(path)
+    return is_specification(path, text) or is_containerd(path, text)
+
+
+def _text(path: Path) -> str:
+    """As far as it tells what the file is: a file that is too long is told where it is read."""
+    with path.open("rb") as file:
+        return file.read(4 * TEXT_LIMIT).decode("utf-8", "replace")
+
+
 def node_trees(paths: Iterable[str], release: Release | None, host: str | None = None) -> list[NodeTree]:
     """The trees that some paths stand for; raises InputError where one stands for nothing.
 
@@ -60,7 +80,7 @@ def node_trees(paths: Iterable[str], release: Release | None, host: str | None =
             found += _folder(path, release)
         elif is_archive(_head(path)):
             found += _archive(path)
-        elif path.suffix in (".json", ".yaml"):
+        elif path.suffix in SPECIFICATIONS:
             found.append(_specification(path))
         else:
             named.append(path)
@@ -89,13 +109,15 @@ def _folder(path: Path, release: Release | None) -> list[NodeTree]:
     if stock is not None:
         return host_trees(stock, release, None, TOP_LEVELS[:1])
     inside = dict(_texts(path))
-    if "config.toml" in inside:
+    if "config.toml" in inside and is_containerd(
+        path / "config.toml", inside["config.toml"].decode("utf-8", "replace")
+    ):
         files: dict[str, File] = {f"{_STANDS_FOR}/{name}": data for name, data in inside.items()}
         return [_tree(path, files, _STANDS_FOR, f"{_STANDS_FOR}/config.toml")]
     specs: dict[str, File] = {
         f"/etc/cdi/{name}": data
         for name, data in inside.items()
-        if name.endswith((".json", ".yaml")) and "/" not in name
+        if "/" not in name and is_specification(path / name, data.decode("utf-8", "replace"))
     }
     if specs:
         return [_tree(path, specs, "/etc/cdi", "")]
@@ -181,6 +203,10 @@ def _specification(path: Path) -> NodeTree:
 # --- archives
 
 
+def _is_top(name: str, data: bytes) -> bool:
+    return name.rpartition("/")[2] == "config.toml" and is_containerd_text(data.decode("utf-8", "replace"), named=True)
+
+
 def _archive(path: Path) -> list[NodeTree]:
     inside = {m.path: m.data for m in members(path, lambda name: name.endswith(_TEXTS + VERSION_FILES))}
     version = next(
@@ -191,7 +217,7 @@ def _archive(path: Path) -> list[NodeTree]:
         inner = next(top for top in TOP_LEVELS if f"/{tops[0]}".endswith(top))
         prefix, base = f"/{tops[0]}".removesuffix(inner).lstrip("/"), ""
     else:
-        found = sorted((name for name in inside if name.rpartition("/")[2] == "config.toml"), key=len)
+        found = sorted((name for name, data in inside.items() if _is_top(name, data)), key=len)
         if not found:
             raise InputError(f"{path}: holds no config.toml, no etc/containerd/ and no nodes/<node>/")
         prefix, base, inner = found[0].rpartition("/")[0], _STANDS_FOR, f"{_STANDS_FOR}/config.toml"

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lockgate.cli.sources import FactsError, complain
@@ -34,6 +35,9 @@ In a file, a comment on the line, above it or at the top suppresses a finding:
 exit codes: 0 nothing to say, 1 the tool or the cluster failed, 2 bad usage or input,
             3 a finding of severity error or blocker, 4 only warnings, or something decisive not checked
 """
+_NO_KIND = (
+    "nothing that lint knows: no manifest (apiVersion), no CDI specification (cdiVersion), no containerd configuration"
+)
 _FORMATS = ("text", "json", "sarif", "junit")
 
 
@@ -78,7 +82,8 @@ def run(options: argparse.Namespace) -> int:
     try:
         waivers = waivers_today(options)
         ignores = [*map(Ignore.parse, options.ignore), *map(Ignore.of, waivers.holding)]
-        looked = _read(options)
+        strange = _strange(options.paths)
+        looked = _read([path for path in options.paths if path not in strange], options)
         if options.diff:
             sys.stdout.write("".join(_diff(one, ignores) for one in looked))
         elif options.fix:
@@ -87,21 +92,36 @@ def run(options: argparse.Namespace) -> int:
         return complain(f"lint: {error}", error.code)
     except InputError as error:
         return complain(f"lint: {error}", 2)
+    if strange:
+        complain(f"lint: {', '.join(strange)}: {_NO_KIND}", 2)
+        if not looked:
+            return 2
     report = _joined([lint(one.subject, all_rules(), ignores) for one in looked])
     tell_void(waivers, (finding.id for finding in report.findings))
     if not options.diff:
         _print(report, options)
-    return report.exit_code
+    return 2 if strange and report.exit_code != 3 else report.exit_code
 
 
-def _read(options: argparse.Namespace) -> "list[Looked]":
+def _strange(paths: list[str]) -> list[str]:
+    """The files that are nothing that lint knows."""
+    from lockgate.cli.manifest_subjects import is_manifest
+    from lockgate.collect.node_files import is_node_file
+
+    files = [path for path in paths if not is_manifest(path) and Path(path).is_file()]
+    return [path for path in files if not is_node_file(Path(path))]
+
+
+def _read(paths: list[str], options: argparse.Namespace) -> "list[Looked]":
     """What is about nodes and what is about manifests may be named together."""
     from lockgate.cli.manifest_subjects import is_manifest, manifest_subjects, selected_subjects
 
     if options.selector:
         return selected_subjects(options)
-    manifests = [path for path in options.paths if is_manifest(path)]
-    nodes = [path for path in options.paths if path not in manifests]
+    if options.paths and not paths:
+        return []
+    manifests = [path for path in paths if is_manifest(path)]
+    nodes = [path for path in paths if path not in manifests]
     found = read_subjects(nodes, options) if nodes or not manifests else []
     return found + manifest_subjects(manifests, options)
 
