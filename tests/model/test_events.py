@@ -27,3 +27,8 @@ def test_an_event_reads_the_same_by_either_api(given: dict[str, object]) -> None
 
 def test_an_event_without_a_count_happened_nobody_knows_how_often() -> None:
     assert Event().times == 0
+
+
+@pytest.mark.parametrize("name", ["source", "deprecatedSource"])
+def test_the_node_of_its_writer_is_read_by_either_api(name: str) -> None:
+    assert msgspec.convert({name: {"component": "kubelet", "host": "gpu-7"}}, Event).host == "gpu-7"

@@ -445,6 +445,12 @@ class Event(Resource, frozen=True):
     reporting_component: str = ""
     deprecated_count: int | None = None
     deprecated_last_timestamp: dt.datetime | None = None
+    deprecated_source: EventSource | None = None
+
+    @property
+    def host(self) -> str:
+        """The node of whoever wrote it, "" where that is on none."""
+        return (self.deprecated_source or self.source).host
 
     @property
     def about(self) -> ObjectReference:

@@ -73,7 +73,7 @@ def _waiting(pods: Pods) -> dict[tuple[str, str], Pod]:
 def _node_of(event: Event, waiting: Mapping[tuple[str, str], Pod] | None) -> str:
     """The node that an event is about, "" where its pod waits no more."""
     if waiting is None:
-        return event.source.host
+        return event.host
     about = event.about
     pod = waiting.get((about.namespace, about.name))
     if pod is None or (about.uid and pod.metadata.uid and about.uid != pod.metadata.uid):
