@@ -277,6 +277,14 @@ metadata: {name: infer}
     assert [d.name for d in facts.deployments] == ["infer"]
 
 
+def test_the_variables_of_a_described_container_are_read() -> None:
+    shown = "    Environment:\n      NVIDIA_DRIVER_CAPABILITIES:  compute\n      TOKEN:  <set to the key 'a' in secret 'b'>\n"
+    text = DESCRIBED.replace("    Limits:\n", f"{shown}    Limits:\n")
+    (container,) = from_bytes("-", text.encode()).known_pods[0].spec.containers
+    assert [(e.name, e.value) for e in container.env] == [("NVIDIA_DRIVER_CAPABILITIES", "compute"), ("TOKEN", "")]
+    assert container.resources.limits == {"nvidia.com/gpu": "2"}
+
+
 # --- one file of a custom kind
 
 
