@@ -201,3 +201,18 @@ def test_bombs_end_in_a_line(tmp_path: Path, text: str) -> None:
     answer = lint("bomb.yaml", cwd=tmp_path)
     assert answer.returncode == 4, answer.stderr
     assert "not checked: bomb.yaml" in answer.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "said"),
+    [
+        (b"apiVersion: v1\nkind: [\n", 4, "correct that line"),
+        (b"apiVersion: v1\nname: {{ .Values.name }}: x\n", 4, "render it first"),
+        (b"\x1f\x8b\x08\xff\xfe", 2, "stdin: is not text"),
+    ],
+)
+def test_what_cannot_be_read_from_standard_input_is_told_for_what_it_is(text: bytes, code: int, said: str) -> None:
+    command = [sys.executable, "-m", "lockgate.cli.main", "lint", "-"]
+    result = subprocess.run(command, input=text, capture_output=True, timeout=60, check=False)
+    told = " ".join((result.stdout + result.stderr).decode().split())
+    assert (result.returncode, said in told) == (code, True), told

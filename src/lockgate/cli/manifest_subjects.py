@@ -77,11 +77,12 @@ def _is_target(path: str) -> bool:
 
 
 def _files(path: str, cluster: "ClusterFacts | None") -> Iterator[Looked]:
+    from lockgate.collect.decode import text_of
     from lockgate.collect.manifest_files import ManifestFiles, read_manifests
     from lockgate.lint.subject import Subject
 
     if path == STDIN:
-        text = sys.stdin.buffer.read().decode("utf-8", "replace")
+        text = text_of("stdin", sys.stdin.buffer.read())
         yield Looked(Subject({STDIN: text}, holds_manifests=True, cluster=cluster, shown={STDIN: "stdin"}), {})
         return
     read: ManifestFiles = read_manifests(Path(path))

@@ -13,6 +13,7 @@ from lockgate.lint.suppress import WITHOUT_REASON, Ignore, reason_for, unreasone
 from lockgate.model.finding import NotChecked, Severity
 
 _RENDER = "render it first: `helm template CHART | kubectl gpu lint -`, or `kubectl kustomize DIR | kubectl gpu lint -`"
+_CORRECT = "correct that line: it is no YAML, so nothing of the file was judged"
 
 
 def lint(subject: Subject, rules: Sequence[LintRule], ignores: Sequence[Ignore] = ()) -> LintReport:
@@ -126,4 +127,5 @@ def _unread(subject: Subject) -> Iterator[NotChecked]:
     """Manifests that are no YAML (yet)."""
     troubles = {**subject.unread, **(subject.manifests.read[1] if subject.holds_manifests else {})}
     for path, why in troubles.items():
-        yield NotChecked("manifest", f"{subject.show(path)}: {why}", _RENDER)
+        how = _RENDER if path in subject.unread or "{{" in subject.text(path) else _CORRECT
+        yield NotChecked("manifest", f"{subject.show(path)}: {why}", how)
