@@ -35,6 +35,8 @@ def from_path(path: str, stdin: BinaryIO, namespace: str = "", pod: str = "") ->
         is_whole = root.is_dir() or is_archive(read_head(root))
     except OSError as error:
         raise InputError(f"{path}: {_reason(error)}") from None
+    except InputError:
+        raise
     except ValueError as error:  # a NUL in the path
         raise InputError(f"{path!r}: {error}") from None
     return from_folder(root) if is_whole else from_bytes(path, read_file(root), namespace, pod)
