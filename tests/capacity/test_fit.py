@@ -111,7 +111,9 @@ def test_pods_that_are_not_moved_are_counted_with_the_reason() -> None:
 
 def test_nothing_is_said_of_pods_that_stay_when_none_holds_what_is_asked_for() -> None:
     pods = [gpu_pod("ds", 0, node="a", owner="DaemonSet")]
-    assert fit(gpu_pod("ask", 8), scene([gpu_node("a", 4)], pods, budgets=[])).left_out == ("quotas, LimitRanges, webhooks",)
+    assert fit(gpu_pod("ask", 8), scene([gpu_node("a", 4)], pods, budgets=[])).left_out == (
+        "quotas, LimitRanges, webhooks",
+    )
 
 
 def test_budgets_that_were_not_read_are_said() -> None:
