@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from lockgate.collect.live import Access, connect
 from lockgate.collect.live_readings import read_readings
+from lockgate.collect.once import run_once
 from lockgate.collect.reader import Reader
 from lockgate.kube import resources as kinds
 from lockgate.model.facts import Missing, Snapshot
@@ -38,7 +39,7 @@ def from_whole_cluster(access: Access, *, to_place: bool = False, metrics: bool 
 
     What may not be read is Missing. Raises `kube.errors.Unreachable` when there is no answer.
     """
-    return asyncio.run(_read(access, _ALWAYS | _TO_PLACE if to_place else _ALWAYS, metrics))
+    return run_once(_read(access, _ALWAYS | _TO_PLACE if to_place else _ALWAYS, metrics))
 
 
 async def _read(access: Access, wanted: dict[str, tuple[kinds.Resource[Any], str]], metrics: bool) -> Snapshot:
