@@ -9,7 +9,7 @@ from lockgate.collect.once import run_once
 class Facts:
     """Facts whose text would be larger than memory."""
 
-    def __repr__(self) -> str:
+    def __repr__(self) -> str:  # type: ignore[explicit-override]  # typing.override is 3.12
         raise AssertionError("nobody may ask for the text of all facts")
 
 
