@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lockgate.cdi.names import InvalidNameError, parse_qualified
-from lockgate.cdi.registry import File, Registry
+from lockgate.cdi.registry import Registry
 from lockgate.cdi.spec import Edits
 
 
@@ -85,9 +85,3 @@ def _broken(registry: Registry, kind: str) -> str:
     stem = kind.replace("/", "-")
     paths = [path for path in registry.troubles if path.rpartition("/")[2].startswith(stem)]
     return f"; {', '.join(paths)} cannot be used" if paths else ""
-
-
-def spec_files(registry: Registry, names: Iterable[str]) -> tuple[File, ...]:
-    """The files that define the given names, each once."""
-    found = (registry.devices[name].file for name in names if name in registry.devices)
-    return tuple({file.path: file for file in found}.values())

@@ -21,7 +21,7 @@ from lockgate.kube import resources as kinds
 from lockgate.kube.api import Api
 from lockgate.kube.discovery import Kinds, discover
 from lockgate.kube.errors import Forbidden, NotFound
-from lockgate.model.facts import Missing, Pods, Snapshot
+from lockgate.model.facts import BY_KIND, Missing, Pods, Snapshot
 from lockgate.model.objects import ContainerStatus, Pod, Resource, Workload
 
 T = TypeVar("T", bound=Resource)
@@ -29,23 +29,7 @@ _NUMBER = r"(\d+(?:\.\d+)?)"
 _DURATION = re.compile(rf"(?:{_NUMBER}h)?(?:{_NUMBER}m(?!s))?(?:{_NUMBER}s)?(?:{_NUMBER}ms)?")
 _ALIVE: Final = "status.phase!=Succeeded,status.phase!=Failed"
 _MOST_RUNS: Final = 12  # of operands' containers, whose logs are read
-_KINDS: Final[dict[str, kinds.Resource[Any]]] = {
-    "Pod": kinds.PODS,
-    "Deployment": kinds.DEPLOYMENTS,
-    "ReplicaSet": kinds.REPLICASETS,
-    "StatefulSet": kinds.STATEFULSETS,
-    "DaemonSet": kinds.DAEMONSETS,
-    "Job": kinds.JOBS,
-    "CronJob": kinds.CRONJOBS,
-}
-_SECTIONS: Final = {
-    "Deployment": "deployments",
-    "ReplicaSet": "replica_sets",
-    "StatefulSet": "stateful_sets",
-    "DaemonSet": "daemon_sets",
-    "Job": "jobs",
-    "CronJob": "cron_jobs",
-}
+_OWNING: Final = tuple(BY_KIND[kind].section for kind in kinds.WORKLOADS if kind != "Pod")
 # Kinds between a workload and its pods; a custom owner may have any of them between.
 _BETWEEN: Final = {"Deployment": ("ReplicaSet",), "CronJob": ("Job",)}
 _UNDER_CUSTOM: Final = ("Deployment", "ReplicaSet", "StatefulSet", "Job")
@@ -116,7 +100,7 @@ class _Look:
         match kind:
             case "Pod":
                 found, own = await self._pod(name)
-            case _ if kind in _KINDS:
+            case _ if kind in kinds.WORKLOADS:
                 found, own = await self._workload(kind, name)
             case _:
                 found, own = await self._custom(kind, name)
@@ -136,7 +120,7 @@ class _Look:
         return {"namespace_pods": (pod,), "events": events}, (pod,)
 
     async def _workload(self, kind: str, name: str) -> tuple[dict[str, Any], Pods | None]:
-        section, resource = _SECTIONS[kind], _KINDS[kind]
+        section, resource = BY_KIND[kind].section, kinds.WORKLOADS[kind]
         workload = await self._read.target(resource, name, self._namespace)
         if workload is None:
             return {section: await self._read.list(resource, self._namespace), "namespace_pods": ()}, None
@@ -149,11 +133,13 @@ class _Look:
 
     async def _namespaced(self, between: Sequence[str]) -> dict[str, Any]:
         """The pods and quotas of the namespace, and its objects of some kinds."""
-        resources = (kinds.PODS, kinds.RESOURCEQUOTAS, *(_KINDS[kind] for kind in between))
+        resources = (kinds.PODS, kinds.RESOURCEQUOTAS, *(kinds.WORKLOADS[kind] for kind in between))
         pods, quotas, *lists = await asyncio.gather(*(self._read.list(r, self._namespace) for r in resources))
         found = {"namespace_pods": pods, "resource_quotas": quotas}
         for kind, listed in zip(between, lists, strict=True):
-            found[_SECTIONS[kind]] = listed if isinstance(listed, Missing) else tuple(kinded(o, kind) for o in listed)
+            found[BY_KIND[kind].section] = (
+                listed if isinstance(listed, Missing) else tuple(kinded(o, kind) for o in listed)
+            )
         return found
 
     async def _with_events(self, found: dict[str, Any], top: Resource) -> tuple[dict[str, Any], Pods]:
@@ -187,7 +173,7 @@ class _Look:
         """Owners of other custom kinds that stand between (the RayCluster of a RayJob)."""
         children = [c for objects in found.values() if not isinstance(objects, Missing) for c in objects]
         named = {(r.api_version, r.kind, r.name) for c in children for r in c.metadata.owner_references if r.controller}
-        wanted = sorted(r for r in named if r[1] not in _KINDS and (r[1], r[2]) != (top.kind, top.name))
+        wanted = sorted(r for r in named if r[1] not in kinds.WORKLOADS and (r[1], r[2]) != (top.kind, top.name))
         between = []
         for version, kind, name in wanted[:_MOST_OWNERS]:
             resource = known.find(kind, version)
@@ -273,7 +259,7 @@ def _named(kind: str, found: Resource) -> Workload:
 
 def _family(found: dict[str, Any], top: Resource) -> tuple[list[str], Pods]:
     """The names of an owner and of the controllers below it, and the pods of them all."""
-    between = [o for name in (*_SECTIONS.values(), "custom_owners") for o in _listed(found, name) if o is not top]
+    between = [o for name in (*_OWNING, "custom_owners") for o in _listed(found, name) if o is not top]
     owners = {top.name}
     while below := {o.name for o in between if o.name not in owners and _names_one(o, owners)}:
         owners |= below

@@ -1,14 +1,12 @@
 """What the cluster says of one node's runtime: the Node, what its agents published, the RuntimeClasses; three reads."""
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
-from lockgate.collect.live import Access, parse_timeout
+from lockgate.collect.live import Access, connect
 from lockgate.collect.once import run_once
 from lockgate.collect.reader import Reader
 from lockgate.kube import resources as kinds
-from lockgate.kube.api import Api
 from lockgate.model.facts import Missing, Snapshot
 
 
@@ -18,14 +16,7 @@ def from_node(access: Access, name: str) -> Snapshot:
 
 
 async def _read(access: Access, name: str) -> Snapshot:
-    api = Api.connect(
-        kubeconfig=Path(access.kubeconfig) if access.kubeconfig else None,
-        context=access.context,
-        as_user=access.as_user,
-        as_groups=access.as_groups,
-        timeout=parse_timeout(access.request_timeout),
-    )
-    async with api:
+    async with connect(access) as api:
         reader = Reader(api)
         node, state, classes = await asyncio.gather(
             reader.get(kinds.NODES, name), reader.get(kinds.GPUNODESTATES, name), reader.list(kinds.RUNTIMECLASSES)

@@ -1,14 +1,11 @@
 """One workload of the cluster as a manifest, and what manifests are judged against: nodes and RuntimeClasses."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
-from lockgate.collect.live import Access, parse_timeout
+from lockgate.collect.live import Access, connect
 from lockgate.collect.once import run_once
 from lockgate.collect.reader import Reader
 from lockgate.kube import resources as kinds
@@ -16,16 +13,6 @@ from lockgate.kube.api import Api
 from lockgate.kube.resources import Resource
 from lockgate.model.facts import Missing, Nodes, RuntimeClasses
 from lockgate.model.node_state import NodeStanding
-
-_KINDS: Final[dict[str, Resource[Any]]] = {
-    "Pod": kinds.PODS,
-    "Deployment": kinds.DEPLOYMENTS,
-    "ReplicaSet": kinds.REPLICASETS,
-    "StatefulSet": kinds.STATEFULSETS,
-    "DaemonSet": kinds.DAEMONSETS,
-    "Job": kinds.JOBS,
-    "CronJob": kinds.CRONJOBS,
-}
 
 
 class Against(msgspec.Struct, frozen=True):
@@ -55,14 +42,14 @@ def read_selected(access: Access, selector: str, namespace: str | None) -> tuple
 
 
 async def _workload(access: Access, kind: str, namespace: str, name: str) -> tuple[dict[str, Any], Against]:
-    async with _connected(access) as api:
-        return await _manifest(api, _KINDS[kind], name, namespace or api.namespace), await _sides(Reader(api))
+    async with connect(access) as api:
+        return await _manifest(api, kinds.WORKLOADS[kind], name, namespace or api.namespace), await _sides(Reader(api))
 
 
 async def _selected(access: Access, selector: str, namespace: str | None) -> tuple[list[dict[str, Any]], Against]:
-    async with _connected(access) as api:
+    async with connect(access) as api:
         where = api.namespace if namespace == "" else namespace
-        read = [(kind, one) for kind in _KINDS.values() for one in await api.list(kind, where, selector)]
+        read = [(kind, one) for kind in kinds.WORKLOADS.values() for one in await api.list(kind, where, selector)]
         own = [(kind, one.metadata) for kind, one in read if not one.metadata.owner_references]
         found = [await _manifest(api, kind, of.name, of.namespace) for kind, of in own]
         return found, await _sides(Reader(api))
@@ -84,7 +71,7 @@ def _bare(found: dict[str, Any]) -> dict[str, Any]:
 
 
 async def _against(access: Access) -> Against:
-    async with _connected(access) as api:
+    async with connect(access) as api:
         return await _sides(Reader(api))
 
 
@@ -93,16 +80,3 @@ async def _sides(reader: Reader) -> Against:
         reader.list(kinds.NODES), reader.list(kinds.RUNTIMECLASSES), reader.list(kinds.NODE_STANDINGS)
     )
     return Against(nodes, classes, standings)
-
-
-@asynccontextmanager
-async def _connected(access: Access) -> AsyncIterator[Api]:
-    api = Api.connect(
-        kubeconfig=Path(access.kubeconfig) if access.kubeconfig else None,
-        context=access.context,
-        as_user=access.as_user,
-        as_groups=access.as_groups,
-        timeout=parse_timeout(access.request_timeout),
-    )
-    async with api:
-        yield api

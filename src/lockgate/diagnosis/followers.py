@@ -5,6 +5,9 @@ The stack starts in an order: driver, container toolkit, validator and device pl
 
 from typing import Final
 
+WITHOUT_PODS: Final = ("operands/plugin-gone", "operands/init-waits", "operator/policy-not-ready")
+"""Rules that fail when an operand has no pods, or pods that cannot begin."""
+
 AFTER_PLUGIN: Final = (
     "operands/init-waits",
     "operands/plugin-gone",

@@ -5,18 +5,13 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from lockgate.model.facts import Missing, Pods, Snapshot
+from lockgate.model.facts import BY_KIND, Missing, Pods, Snapshot
 from lockgate.model.objects import CronJob, DaemonSet, Pod, Resource, Workload, WorkloadSpec, WorkloadStatus
 
 R = TypeVar("R", bound=Resource)
 
 SECTION_OF: Final[dict[str, str]] = {
-    "Deployment": "deployments",
-    "ReplicaSet": "replica_sets",
-    "StatefulSet": "stateful_sets",
-    "DaemonSet": "daemon_sets",
-    "Job": "jobs",
-    "CronJob": "cron_jobs",
+    kind: BY_KIND[kind].section for kind in ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob")
 }
 # The order in which owners of pods are looked through; a level below another may stand anywhere.
 OWNERS: Final = (*SECTION_OF.values(), "custom_owners")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lockgate.diagnosis.gate_row import GateRow
 from lockgate.model.facts import Logs, Missing
 from lockgate.model.finding import Evidence
-from lockgate.model.objects import Event, Pod
+from lockgate.model.objects import Condition, Event, Pod
 from lockgate.scheduling.messages import FailedScheduling, parse_failed_scheduling
 
 if TYPE_CHECKING:  # views quote what was seen, and so import this
@@ -64,6 +64,12 @@ def event(seen: Event) -> Evidence:
     place = f"{ref.kind.lower()}/{ref.namespace}/{ref.name}" if ref.namespace else f"{ref.kind.lower()}/{ref.name}"
     note = f"{seen.times} times" if seen.times > 1 else ""
     return Evidence(object=place, field=f"event {seen.reason}", verbatim=seen.text, note=note)
+
+
+def condition_of(place: str, seen: Condition) -> Evidence:
+    """A condition of an object's status, verbatim."""
+    field = f"status.conditions[{seen.type}]"
+    return Evidence(object=place, field=field, value=seen.status, verbatim=seen.message, note=seen.reason)
 
 
 def scheduler_word(pod: Pod) -> Evidence | None:

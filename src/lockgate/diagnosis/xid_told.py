@@ -16,7 +16,7 @@ from lockgate.model.finding import Evidence
 from lockgate.model.node_state import DevicesState
 from lockgate.model.objects import Event, Node
 from lockgate.xid.codes import Code, code_of
-from lockgate.xid.kernel_log import KernelLog, parse_kernel_log
+from lockgate.xid.kernel_log import KernelLog, XidLine, parse_kernel_log
 from lockgate.xid.policies import APPLICATION_XIDS, WATCHERS
 
 # k8s-device-plugin, internal/rm/health.go.
@@ -72,30 +72,27 @@ def from_kernel(node: str, logs: Iterable[tuple[str, KernelLog]]) -> Iterator[No
     """Every XID of the kernel's log, oldest first."""
     for source, log in logs:
         for seen in log.xids:
-            yield NodeXid(
-                code=code_of(seen.code),
-                bus=seen.bus,
-                text=seen.text,
-                process=_process(seen.pid, seen.process),
-                instance=seen.instance,
-                at=seen.at,
-                evidence=(Evidence(file=f"{node}:{source}", line=seen.number, verbatim=seen.line[:_LONGEST]),),
-            )
+            line = Evidence(file=f"{node}:{source}", line=seen.number, verbatim=seen.line[:_LONGEST])
+            yield _of_line(seen, seen.at, line)
 
 
 def from_events(events: Iterable[Event]) -> Iterator[NodeXid]:
     """The kernel's lines that an agent (node-problem-detector) has repeated as events about the node."""
     for said in events:
         for seen in parse_kernel_log(said.text).xids:
-            yield NodeXid(
-                code=code_of(seen.code),
-                bus=seen.bus,
-                text=seen.text,
-                process=_process(seen.pid, seen.process),
-                instance=seen.instance,
-                at=said.last_seen,
-                evidence=(event(said),),
-            )
+            yield _of_line(seen, said.last_seen, event(said))
+
+
+def _of_line(seen: XidLine, at: dt.datetime | None, evidence: Evidence) -> NodeXid:
+    return NodeXid(
+        code=code_of(seen.code),
+        bus=seen.bus,
+        text=seen.text,
+        process=_process(seen.pid, seen.process),
+        instance=seen.instance,
+        at=at,
+        evidence=(evidence,),
+    )
 
 
 def from_plugin(node: str, words: NodeWords) -> Iterator[NodeXid]:

@@ -123,6 +123,10 @@ ALL: Final[tuple[Resource[Any], ...]] = (
     NODEFEATURES,
     GPUNODESTATES,
 )
+WORKLOADS: Final[dict[str, Resource[Any]]] = {
+    row.kind: row for row in (PODS, DEPLOYMENTS, REPLICASETS, STATEFULSETS, DAEMONSETS, JOBS, CRONJOBS)
+}
+"""Pods and what Kubernetes itself makes pods from, by kind."""
 _BY_KIND: Final = {(resource.api_version, resource.kind): resource for resource in ALL}
 
 

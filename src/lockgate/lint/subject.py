@@ -226,10 +226,6 @@ class CdiFiles:
         """The specifications that the runtime reads."""
         return load([self._directory(path) for path in self.directories])
 
-    def registry_of(self, directories: tuple[str, ...]) -> Registry:
-        """The specifications of other directories."""
-        return load([self._directory(path) for path in directories])
-
     def _directory(self, path: str) -> Directory:
         inside = {p: self.subject.files[p] for p in self.paths if plain_directory(dirname(p)) == plain_directory(path)}
         base = next((dirname(p) for p in inside), path)

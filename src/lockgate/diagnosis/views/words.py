@@ -42,10 +42,6 @@ class Words:
         """The first text that one of the patterns fits; a pattern that stands before another one wins."""
         return next((said for pattern in patterns for said in self._all(pattern)), None)
 
-    def in_logs(self, *patterns: re.Pattern[str]) -> Said | None:
-        """The newest line of its logs that one of the patterns fits."""
-        return next((said for pattern in patterns for said in self._log_lines(pattern)), None)
-
     def _all(self, pattern: re.Pattern[str]) -> Iterator[Said]:
         yield from self._by_others(pattern)
         yield from self._log_lines(pattern)

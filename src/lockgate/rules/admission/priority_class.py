@@ -11,6 +11,7 @@ Fix: create the PriorityClass, or a ResourceQuota in the namespace with `scopeSe
 
 import re
 
+from lockgate.diagnosis.followers import WITHOUT_PODS
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import listed
 from lockgate.diagnosis.stage import Stage
@@ -29,7 +30,7 @@ _ABSENT = re.compile(r"no PriorityClass with name (?P<names>\S+) was found")
     severity=Severity.BLOCKER,
     stages=(Stage.NO_POD, Stage.OPERAND),
     asks_gpu=None,
-    mutes=("operands/plugin-gone", "operands/init-waits", "operator/policy-not-ready"),
+    mutes=WITHOUT_PODS,
 )
 def priority_class(creation: Creation, priority_classes: PriorityClasses | Missing) -> Failed | None:
     said = creation.find(_SCOPE, _ABSENT)

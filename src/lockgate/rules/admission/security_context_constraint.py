@@ -11,6 +11,7 @@ Fix: let the service account use the constraint that the pods need; a GPU worklo
 
 import re
 
+from lockgate.diagnosis.followers import WITHOUT_PODS
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.standing import place, standing
@@ -25,7 +26,7 @@ _TEXT = re.compile(r"unable to validate against any security context constraint:
     severity=Severity.BLOCKER,
     stages=(Stage.NO_POD, Stage.OPERAND),
     asks_gpu=None,
-    mutes=("operands/plugin-gone", "operands/init-waits", "operator/policy-not-ready"),
+    mutes=WITHOUT_PODS,
 )
 def security_context_constraint(creation: Creation) -> Failed | None:
     said = creation.find(_TEXT)

@@ -10,6 +10,7 @@ Fix: create the service account, or name one that exists.
 
 import re
 
+from lockgate.diagnosis.followers import WITHOUT_PODS
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.standing import place, standing
@@ -26,7 +27,7 @@ _TEXT = re.compile(r"error looking up service account (?P<namespace>[^/\s]+)/(?P
     stages=(Stage.NO_POD, Stage.OPERAND),
     gpu=False,
     asks_gpu=None,
-    mutes=("operands/plugin-gone", "operands/init-waits", "operator/policy-not-ready"),
+    mutes=WITHOUT_PODS,
 )
 def service_account_missing(creation: Creation) -> Failed | None:
     said = creation.find(_TEXT)

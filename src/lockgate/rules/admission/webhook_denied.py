@@ -11,6 +11,7 @@ Fix: change what the words name in the pod template, or ask the policy's owner f
 
 import re
 
+from lockgate.diagnosis.followers import WITHOUT_PODS
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.standing import place, standing
@@ -32,7 +33,7 @@ _POLICY = re.compile(
     stages=(Stage.NO_POD, Stage.OPERAND),
     gpu=False,
     asks_gpu=None,
-    mutes=("operands/plugin-gone", "operands/init-waits", "operator/policy-not-ready"),
+    mutes=WITHOUT_PODS,
 )
 def webhook_denied(creation: Creation) -> Failed | None:
     said = creation.find(_WEBHOOK, _POLICY)

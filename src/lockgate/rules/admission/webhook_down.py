@@ -11,6 +11,7 @@ Fix: bring the program behind the webhook back, or delete the configuration that
 
 import re
 
+from lockgate.diagnosis.followers import WITHOUT_PODS
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.standing import place, standing
@@ -26,7 +27,7 @@ _TEXT = re.compile(r'failed calling webhook "(?P<name>[^"]+)": (?:failed to call
     stages=(Stage.NO_POD, Stage.OPERAND),
     gpu=False,
     asks_gpu=None,
-    mutes=("operands/plugin-gone", "operands/init-waits", "operator/policy-not-ready"),
+    mutes=WITHOUT_PODS,
 )
 def webhook_down(creation: Creation) -> Failed | None:
     said = creation.find(_TEXT)

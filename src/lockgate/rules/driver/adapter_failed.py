@@ -11,6 +11,7 @@ do not go together: try another driver release, then have the GPU replaced.
 import re
 
 from lockgate.diagnosis.followers import AFTER_DRIVER
+from lockgate.diagnosis.remedies import drain
 from lockgate.diagnosis.rule import Outcome, rule
 from lockgate.diagnosis.stack_fault import STAGES, blame
 from lockgate.diagnosis.views.ailing import Ailing
@@ -45,5 +46,5 @@ def adapter_failed(ailing: Ailing) -> Outcome:
 def _remedies(on: NodeStack, told: Told) -> tuple[Remedy, ...]:
     return (
         Remedy(f"On {on.name}, see what else is said of it", "sudo dmesg -T | grep -E 'NVRM|Xid'", Risk.NONE),
-        Remedy("Drain the node, then power it off and on", f"kubectl drain {on.name} --ignore-daemonsets", Risk.HIGH),
+        drain(on.name, "Drain the node, then power it off and on"),
     )

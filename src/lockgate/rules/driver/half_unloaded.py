@@ -10,11 +10,12 @@ Fix: reboot the node. Another time drain GPU pods before the operator or driver 
 import re
 
 from lockgate.diagnosis.followers import AFTER_DRIVER
+from lockgate.diagnosis.remedies import drain
 from lockgate.diagnosis.rule import Outcome, rule
 from lockgate.diagnosis.stack_fault import STAGES, blame
 from lockgate.diagnosis.views.ailing import Ailing
 from lockgate.diagnosis.views.stack import NodeStack, Told
-from lockgate.model.finding import Remedy, Risk, Severity
+from lockgate.model.finding import Severity
 
 # NVIDIA/aicr#1553; the kernel marks a module that goes with `-` (kernel/module, print_modules).
 _GOING = re.compile(r"\b(?P<module>nvidia\w*)\([A-Z]*-\)")
@@ -32,9 +33,7 @@ def half_unloaded(ailing: Ailing) -> Outcome:
         ailing,
         _find,
         lambda on, told: "NVIDIA's kernel module hangs between loaded and gone; only a reboot ends that.",
-        lambda on, told: (
-            Remedy("Drain the node and reboot it", f"kubectl drain {on.name} --ignore-daemonsets", Risk.HIGH),
-        ),
+        lambda on, told: (drain(on.name),),
         softer=Severity.ERROR,
     )
 

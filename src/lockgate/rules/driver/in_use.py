@@ -12,6 +12,7 @@ driver is installed on the host, switch the operator's off (`driver.enabled: fal
 import re
 
 from lockgate.diagnosis.followers import AFTER_DRIVER
+from lockgate.diagnosis.remedies import drain
 from lockgate.diagnosis.rule import Outcome, rule
 from lockgate.diagnosis.stack_fault import STAGES, blame, holders, read_logs, with_more
 from lockgate.diagnosis.views.ailing import Ailing
@@ -45,6 +46,6 @@ def _find(on: NodeStack) -> Told | None:
 def _remedies(on: NodeStack, told: Told) -> tuple[Remedy, ...]:
     return (
         Remedy(f"On {on.name}, see what holds the driver", "sudo lsof /dev/nvidia*; lsmod | grep nvidia", Risk.NONE),
-        Remedy("Drain the node's GPU pods", f"kubectl drain {on.name} --ignore-daemonsets", Risk.HIGH),
+        drain(on.name, "Drain the node's GPU pods"),
         *read_logs(told),
     )

@@ -10,6 +10,7 @@ Fix: keep nouveau from loading (blacklist it, rebuild the initramfs) and reboot 
 import re
 
 from lockgate.diagnosis.followers import AFTER_DRIVER
+from lockgate.diagnosis.remedies import drain
 from lockgate.diagnosis.rule import Outcome, rule
 from lockgate.diagnosis.stack_fault import STAGES, blame
 from lockgate.diagnosis.views.ailing import Ailing
@@ -45,5 +46,5 @@ def _remedies(on: NodeStack, told: Told) -> tuple[Remedy, ...]:
     return (
         Remedy(f"On {on.name}, see which driver holds the devices", "lspci -nnk -d 10de:", Risk.NONE),
         Remedy(f"On {on.name}, keep nouveau from loading", f"{blacklist}; sudo update-initramfs -u", Risk.LOW),
-        Remedy(f"Then drain {on.name} and reboot it", f"kubectl drain {on.name} --ignore-daemonsets", Risk.HIGH),
+        drain(on.name, f"Then drain {on.name} and reboot it"),
     )

@@ -11,6 +11,7 @@ Fix: drain the node and reboot it; a process in state D goes in no other way.
 
 import re
 
+from lockgate.diagnosis.remedies import drain
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.node_words import NodeWords
@@ -34,6 +35,6 @@ def driver_hangs(node: Node, node_words: NodeWords) -> Failed | None:
         evidence=(line.evidence,),
         remedy=(
             Remedy(f"On {node.name}, see who else hangs", "ps -eo pid,stat,wchan:30,comm | awk '$2 ~ /D/'", Risk.NONE),
-            Remedy("Drain the node and reboot it", f"kubectl drain {node.name} --ignore-daemonsets", Risk.HIGH),
+            drain(node.name),
         ),
     )

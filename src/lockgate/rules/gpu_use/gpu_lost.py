@@ -9,6 +9,7 @@ Fix: drain the node and restart it; when it comes back, look at power, riser and
 
 import re
 
+from lockgate.diagnosis.remedies import drain
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.words import Words
@@ -40,7 +41,7 @@ def gpu_lost(pod: Pod, words: Words) -> Failed | None:
         evidence=(said.evidence,),
         remedy=(
             Remedy(f"On {node}, see what the kernel says", "dmesg -T | grep -iE 'NVRM|Xid' | tail", Risk.NONE),
-            Remedy(f"Drain {node} and restart it", f"kubectl drain {node} --ignore-daemonsets", Risk.HIGH),
+            drain(node, f"Drain {node} and restart it"),
         ),
     )
 

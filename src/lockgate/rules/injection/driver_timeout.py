@@ -11,6 +11,7 @@ Fix: reset the GPU or reboot the node; drain it first, since what runs there may
 import re
 
 from lockgate.diagnosis.followers import BROKEN_NODE
+from lockgate.diagnosis.remedies import drain
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import some
 from lockgate.diagnosis.stage import Stage
@@ -45,6 +46,6 @@ def driver_timeout(pod: Pod, words: Words, node_words: NodeWords) -> Failed | No
             Remedy(
                 f"On {node}, see what the kernel says", "dmesg -T | grep -iE 'NVRM|Xid|blocked for more'", Risk.NONE
             ),
-            Remedy("Drain the node and reboot it", f"kubectl drain {node} --ignore-daemonsets", Risk.HIGH),
+            drain(node),
         ),
     )

@@ -11,6 +11,7 @@ Fix: drain and reboot the node, or let the MIG manager do that: `migManager.env`
 import re
 
 from lockgate.diagnosis.followers import AFTER_MIG
+from lockgate.diagnosis.remedies import drain
 from lockgate.diagnosis.rule import Outcome, rule
 from lockgate.diagnosis.stack_fault import STAGES, blame, read_logs
 from lockgate.diagnosis.views.ailing import Ailing
@@ -38,7 +39,7 @@ def reboot_pending(ailing: Ailing) -> Outcome:
 def _remedies(on: NodeStack, told: Told) -> tuple[Remedy, ...]:
     env = '{"spec":{"migManager":{"env":[{"name":"WITH_REBOOT","value":"true"}]}}}'
     return (
-        Remedy("Drain the node and reboot it", f"kubectl drain {on.name} --ignore-daemonsets", Risk.HIGH),
+        drain(on.name),
         Remedy(
             "Or let the MIG manager reboot nodes for such changes",
             f"kubectl patch clusterpolicy cluster-policy --type merge -p '{env}'",

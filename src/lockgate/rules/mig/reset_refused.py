@@ -12,6 +12,7 @@ set the label `nvidia.com/mig.config` anew.
 import re
 
 from lockgate.diagnosis.followers import AFTER_MIG
+from lockgate.diagnosis.remedies import drain
 from lockgate.diagnosis.rule import Outcome, rule
 from lockgate.diagnosis.stack_fault import STAGES, blame, holders, read_logs
 from lockgate.diagnosis.views.ailing import Ailing
@@ -42,7 +43,7 @@ def _remedies(on: NodeStack, told: Told) -> tuple[Remedy, ...]:
     label = f"kubectl label node {on.name} {names.MIG_CONFIG}"
     return (
         Remedy(f"On {on.name}, see what uses the GPUs", "sudo lsof /dev/nvidia*; nvidia-smi", Risk.NONE),
-        Remedy("Drain the node's GPU pods", f"kubectl drain {on.name} --ignore-daemonsets", Risk.HIGH),
+        drain(on.name, "Drain the node's GPU pods"),
         Remedy("Then ask for the layout anew", f"{label}-; {label}={wanted}", Risk.HIGH),
         *read_logs(told),
     )

@@ -8,6 +8,7 @@ Fix: follow the first condition that is False; `kubectl gpu why operand/NAME` lo
 """
 
 from lockgate.diagnosis.rule import Failed, Passed, rule
+from lockgate.diagnosis.seen import condition_of
 from lockgate.diagnosis.stage import Stage
 from lockgate.model.facts import ClusterPolicies
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
@@ -34,7 +35,7 @@ def policy_not_ready(cluster_policies: ClusterPolicies) -> Failed | Passed | Non
         summary=f"ClusterPolicy {policy.name} is {policy.status.state or 'without a state'}: {why}",
         evidence=(
             Evidence(object=f"clusterpolicy/{policy.name}", field="status.state", value=policy.status.state or "none"),
-            *(_seen(policy, c) for c in false),
+            *(condition_of(f"clusterpolicy/{policy.name}", c) for c in false),
         ),
         remedy=(
             Remedy(
@@ -51,13 +52,3 @@ def _false(policy: ClusterPolicy) -> list[Condition]:
     own = [c for c in policy.status.conditions if c.status == "False" and c.type not in _PAIR]
     pair = [c for c in policy.status.conditions if (c.type, c.status) in (("Error", "True"), ("Ready", "False"))]
     return own or pair[:1]
-
-
-def _seen(policy: ClusterPolicy, condition: Condition) -> Evidence:
-    return Evidence(
-        object=f"clusterpolicy/{policy.name}",
-        field=f"status.conditions[{condition.type}]",
-        value=condition.status,
-        verbatim=condition.message,
-        note=condition.reason,
-    )

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable
 
 from lockgate.diagnosis.rule import Failed, rule
-from lockgate.diagnosis.seen import some
+from lockgate.diagnosis.seen import condition_of, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.model.facts import Missing, QueuedWorkloads
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
@@ -57,10 +57,11 @@ def kueue_waiting(
     why = _why(waiting.message) if waiting else "its queue has not looked at it yet"
     if queued.spec.active is False:
         why = f"its Workload was deactivated ({why})"
+    place = f"workload/{queued.namespace}/{queued.name}"
     return Failed(
-        about=f"workload/{queued.namespace}/{queued.name}",
+        about=place,
         summary=f"{kind} {it.name} waits in queue {queued.spec.queue_name or queue}: {why}.",
-        evidence=some(_seen(queued, waiting) if waiting else None, _label(kind, it, queue)),
+        evidence=some(condition_of(place, waiting) if waiting else None, _label(kind, it, queue)),
         remedy=(
             Remedy(
                 "See the quota of the queue, and what uses it",
@@ -103,16 +104,6 @@ def _why(message: str) -> str:
     ]
     unused = [f"{m['more']} more {m['what']} needed in flavor {m['flavor']}" for m in _UNUSED.finditer(message)]
     return "; ".join((*over, *unused)) or message.rstrip(".")
-
-
-def _seen(queued: QueuedWorkload, condition: Condition) -> Evidence:
-    return Evidence(
-        object=f"workload/{queued.namespace}/{queued.name}",
-        field=f"status.conditions[{condition.type}]",
-        value=condition.status,
-        verbatim=condition.message,
-        note=condition.reason,
-    )
 
 
 def _label(kind: str, it: Resource, queue: str) -> Evidence | None:

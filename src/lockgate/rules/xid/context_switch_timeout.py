@@ -8,6 +8,7 @@ How to tell: the same GPU appears in the kernel's log again when the next progra
 Fix: drain the node and reset the GPU; let the plugin take it away next time (`DP_ENABLE_HEALTHCHECKS=109`).
 """
 
+from lockgate.diagnosis.remedies import drain_and_reset
 from lockgate.diagnosis.rule import Failed, Skipped, rule
 from lockgate.diagnosis.views.struck import STAGES, Hit, Struck
 from lockgate.model.finding import Remedy, Risk, Severity
@@ -21,16 +22,7 @@ def context_switch_timeout(struck: Struck) -> Failed | Skipped | None:
 
 def _remedy(hit: Hit) -> tuple[Remedy, ...]:
     return (
-        Remedy(
-            f"Drain {hit.node}, so that nothing uses the GPU",
-            f"kubectl drain {hit.node} --ignore-daemonsets",
-            Risk.HIGH,
-        ),
-        Remedy(
-            f"Then reset the GPU on {hit.node}, or reboot the node",
-            f"nvidia-smi --gpu-reset -i {hit.smi}",
-            Risk.HIGH,
-        ),
+        *drain_and_reset(hit.node, hit.smi),
         Remedy(
             "Let the device plugin act on it: DP_ENABLE_HEALTHCHECKS=109 in devicePlugin.env",
             "kubectl edit clusterpolicy",

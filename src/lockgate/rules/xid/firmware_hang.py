@@ -9,9 +9,10 @@ Fix: drain the node and reset the GPU; often only a reboot helps. Update the dri
 """
 
 from lockgate.diagnosis.followers import AFTER_DRIVER
+from lockgate.diagnosis.remedies import drain_and_reset
 from lockgate.diagnosis.rule import Failed, Skipped, rule
 from lockgate.diagnosis.views.struck import STAGES, Hit, Struck
-from lockgate.model.finding import Remedy, Risk, Severity
+from lockgate.model.finding import Remedy, Severity
 from lockgate.xid.codes import Family
 
 
@@ -32,15 +33,4 @@ def firmware_hang(struck: Struck) -> Failed | Skipped | None:
 
 
 def _remedy(hit: Hit) -> tuple[Remedy, ...]:
-    return (
-        Remedy(
-            f"Drain {hit.node}, so that nothing uses the GPU",
-            f"kubectl drain {hit.node} --ignore-daemonsets",
-            Risk.HIGH,
-        ),
-        Remedy(
-            f"Then reset the GPU on {hit.node}, or reboot the node",
-            f"nvidia-smi --gpu-reset -i {hit.smi}",
-            Risk.HIGH,
-        ),
-    )
+    return drain_and_reset(hit.node, hit.smi)

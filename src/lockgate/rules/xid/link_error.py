@@ -9,6 +9,7 @@ Fix: restart the jobs; when it comes back, drain the node and reset all GPUs of 
 baseboard inspected. NVIDIA has a workflow of its own for these codes.
 """
 
+from lockgate.diagnosis.remedies import drain
 from lockgate.diagnosis.rule import Failed, Skipped, rule
 from lockgate.diagnosis.views.struck import STAGES, Hit, Struck
 from lockgate.model.finding import Remedy, Risk, Severity
@@ -31,9 +32,5 @@ def link_error(struck: Struck) -> Failed | Skipped | None:
 def _remedy(hit: Hit) -> tuple[Remedy, ...]:
     return (
         Remedy(f"On {hit.node}, see which links are down", "nvidia-smi nvlink -s; nvidia-smi nvlink -e", Risk.NONE),
-        Remedy(
-            f"Drain {hit.node}, then reset all GPUs together",
-            f"kubectl drain {hit.node} --ignore-daemonsets",
-            Risk.HIGH,
-        ),
+        drain(hit.node, f"Drain {hit.node}, then reset all GPUs together"),
     )

@@ -7,9 +7,10 @@ How to tell: `nvidia-smi -q -d ECC,ROW_REMAPPER` counts the errors, and says whe
 Fix: drain the node and reset the GPU. When it comes back again and again, have the GPU replaced.
 """
 
+from lockgate.diagnosis.remedies import drain_and_reset
 from lockgate.diagnosis.rule import Failed, Skipped, rule
 from lockgate.diagnosis.views.struck import STAGES, Hit, Struck
-from lockgate.model.finding import Remedy, Risk, Severity
+from lockgate.model.finding import Remedy, Severity
 from lockgate.xid.codes import Family
 
 
@@ -27,15 +28,4 @@ def memory_error(struck: Struck) -> Failed | Skipped | None:
 
 
 def _remedy(hit: Hit) -> tuple[Remedy, ...]:
-    return (
-        Remedy(
-            f"Drain {hit.node}, so that nothing uses the GPU",
-            f"kubectl drain {hit.node} --ignore-daemonsets",
-            Risk.HIGH,
-        ),
-        Remedy(
-            f"Then reset the GPU on {hit.node}, or reboot the node",
-            f"nvidia-smi --gpu-reset -i {hit.smi}",
-            Risk.HIGH,
-        ),
-    )
+    return drain_and_reset(hit.node, hit.smi)

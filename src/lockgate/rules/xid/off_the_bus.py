@@ -11,6 +11,7 @@ supply, the riser and the seating, and have the GPU inspected.
 """
 
 from lockgate.diagnosis.followers import AFTER_DRIVER
+from lockgate.diagnosis.remedies import drain
 from lockgate.diagnosis.rule import Failed, Skipped, rule
 from lockgate.diagnosis.views.struck import STAGES, Hit, Struck
 from lockgate.model.finding import Remedy, Risk, Severity
@@ -37,7 +38,7 @@ def off_the_bus(struck: Struck) -> Failed | Skipped | None:
 
 def _remedy(hit: Hit) -> tuple[Remedy, ...]:
     return (
-        Remedy(f"Drain {hit.node}", f"kubectl drain {hit.node} --ignore-daemonsets", Risk.HIGH),
+        drain(hit.node, f"Drain {hit.node}"),
         Remedy(
             "Restart the machine (RESTART_BM), and see whether the GPU is back",
             "lspci -d 10de:; nvidia-smi -L",

@@ -10,6 +10,7 @@ Fix: after a fatal error drain the node, and reset all its GPUs and switches tog
 
 import re
 
+from lockgate.diagnosis.remedies import drain
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.node_words import NodeWords
@@ -52,11 +53,7 @@ def switch_error(node: Node, xids: Xids, node_words: NodeWords) -> Failed | None
             Remedy(
                 f"On {node.name}, see what the fabric manager says", "tail -50 /var/log/fabricmanager.log", Risk.NONE
             ),
-            *(
-                (Remedy("Drain the node and reboot it", f"kubectl drain {node.name} --ignore-daemonsets", Risk.HIGH),)
-                if fatal
-                else ()
-            ),
+            *((drain(node.name),) if fatal else ()),
         ),
     )
 
