@@ -179,6 +179,7 @@ def test_what_becomes_of_devices_and_driver_is_no_news_about_runtimes() -> None:
         run_pods(cluster)
         publish(cluster, "gpu-a", phase="Configured")
         await until(lambda: condition(cluster, "RuntimeInStep").get("status") == "True" and state(cluster) == "ready")
+        await until(lambda: bool(told(cluster, "Reconciled")))  # the last word about becoming ready
         cluster.calls.clear()
         path = "/apis/lockgate.dev/v1alpha1/gpunodestates/gpu-a"
         cluster.put(path, {"status": {"runtime": {"phase": "Configured"}, "devices": {"registered": True}}})
