@@ -115,9 +115,30 @@ def test_labels_of_no_node_and_no_labels_are_said(verb: str, flags: tuple[str, .
     assert says in result.stderr
 
 
-def test_a_namespace_that_is_not_there_is_said(cluster: str) -> None:
-    result = run("survey", "--from", cluster, "-n", "nope")
-    assert (result.returncode, result.stdout, "namespace/nope is not there" in result.stderr) == (2, "", True)
+@pytest.mark.parametrize(
+    "asked",
+    [("survey",), ("capacity",), ("capacity", "-o", "prometheus"), ("what-if", "--drain", "b-1"), ("why", "-l", "a=b")],
+)
+def test_a_namespace_that_is_not_there_is_said_with_what_comes_near(asked: tuple[str, ...], cluster: str) -> None:
+    result = run(*asked, "--from", cluster, "-n", "wbe")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr == "lockgate: namespace/wbe is not there; did you mean web?\n"
+
+
+def test_fit_says_that_the_namespace_of_its_pod_is_not_there(cluster: str) -> None:
+    there, absent = (_seen("fit", cluster, "--gpus", "1", "-n", name)["leftOut"] for name in ("web", "wbe"))
+    assert [text for text in absent if text not in there] == [
+        "the pod's namespace: namespace/wbe is not there; did you mean web?"
+    ]
+
+
+def test_where_namespaces_were_not_read_capacity_says_so_and_shows_its_numbers(cluster: str, tmp_path: Path) -> None:
+    document = json.loads(Path(cluster).read_text())
+    document["items"] = [item for item in document["items"] if item["kind"] != "Namespace"]
+    (tmp_path / "c.json").write_text(json.dumps(document))
+    result = run("capacity", "--from", str(tmp_path / "c.json"), "-n", "wbe")
+    assert (result.returncode, "b-1" in result.stdout) == (0, True)
+    assert "namespace/wbe cannot be looked up: no pod of it is known, and namespaces: not " in result.stderr
 
 
 FLAGS = {

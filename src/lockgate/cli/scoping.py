@@ -6,7 +6,7 @@ A node's numbers count the pods of all namespaces, whatever is asked for: what a
 import argparse
 from typing import TYPE_CHECKING
 
-from lockgate.cli.sources import FactsError
+from lockgate.cli.sources import FactsError, complain
 
 if TYPE_CHECKING:
     from lockgate.model.facts import Snapshot
@@ -25,9 +25,20 @@ def add_selector_argument(parser: argparse.ArgumentParser, narrowed: str) -> Non
     parser.add_argument("-l", "--selector", default="", metavar="LABELS", help=f"only {narrowed}: pool=a100,tier!=test")
 
 
-def namespace_wanted(options: argparse.Namespace) -> str:
-    """The namespace that is shown, "" for all; -A wins, as with kubectl."""
-    return "" if options.all_namespaces else str(options.namespace)
+def namespace_wanted(options: argparse.Namespace, snapshot: "Snapshot") -> str:
+    """The namespace that is shown, "" for all; -A wins, as with kubectl. Raises FactsError where it is not there."""
+    from lockgate.diagnosis.scope import check_namespace
+    from lockgate.diagnosis.target import TargetMissingError, UnreadTargetError
+
+    if options.all_namespaces or not options.namespace:
+        return ""
+    try:
+        check_namespace(snapshot, options.namespace)
+    except UnreadTargetError as error:
+        complain(str(error), 0)  # what is shown is true all the same
+    except TargetMissingError as error:
+        raise FactsError(str(error), 2) from None
+    return str(options.namespace)
 
 
 def nodes_wanted(options: argparse.Namespace, snapshot: "Snapshot") -> frozenset[str] | None:

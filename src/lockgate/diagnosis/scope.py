@@ -7,6 +7,7 @@ a GPU and is not well.
 
 import difflib
 from collections.abc import Iterable
+from contextlib import suppress
 
 import msgspec
 
@@ -134,7 +135,7 @@ def _namespace_scope(snapshot: Snapshot, target: Target) -> Scope:
     """Every pod of it that is not well, whether it asks for a GPU or not, and what lacks pods."""
     pods = [p for p in snapshot.known_pods if p.namespace == target.name]
     if not pods:
-        _check_namespace(snapshot, target)
+        check_namespace(snapshot, target.name)
     kinds = _by_kind(sick(pods))
     asking = sum(bool(gpu_asked(p)) for p in pods)
     lacking = _lacking(snapshot, target.name)
@@ -152,6 +153,9 @@ def _selected_scope(snapshot: Snapshot, target: Target) -> Scope:
     known = [p for p in snapshot.known_pods if target.namespace in ("", p.namespace)]
     pods = [p for p in known if fits(p.metadata.labels)]
     where = f" in namespace {target.namespace}" if target.namespace else ""
+    if target.namespace and not known:
+        with suppress(UnreadTargetError):
+            check_namespace(snapshot, target.namespace)
     if not pods:
         raise TargetMissingError(f"no pod{where} has the labels {target.name} ({len(known)} pods looked at)")
     kinds = _by_kind(sick(pods))
@@ -159,21 +163,19 @@ def _selected_scope(snapshot: Snapshot, target: Target) -> Scope:
     return Scope(target, kinds[:MOST_PODS], sum(1 + len(s.alike) for s in kinds[MOST_PODS:]), seen)
 
 
-def _check_namespace(snapshot: Snapshot, target: Target) -> None:
-    """Raises TargetMissingError where a namespace without pods is not known to be there."""
-    if isinstance(snapshot.namespaces, Missing):
-        spaces = {p.namespace for p in snapshot.known_pods}
-        known = not isinstance(snapshot.pods, Missing)
-    else:
-        spaces, known = {n.name for n in snapshot.namespaces}, True
-    if target.name in spaces:
+def check_namespace(snapshot: Snapshot, name: str) -> None:
+    """Raises TargetMissingError where a namespace is not there, UnreadTargetError where that is not known."""
+    listed = snapshot.namespaces
+    named = () if isinstance(listed, Missing) else (n.name for n in listed)
+    spaces = {*named, *(p.namespace for p in snapshot.known_pods)}
+    if name in spaces:
         return
-    if not known:
-        why = f"namespaces: {snapshot.namespaces.text}" if isinstance(snapshot.namespaces, Missing) else "no pods of it"
-        raise UnreadTargetError(f"{target.text} cannot be looked up: {why}")
-    near = tuple(difflib.get_close_matches(target.name, sorted(spaces), n=3))
+    near = tuple(difflib.get_close_matches(name, sorted(spaces), n=3))
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
-    raise TargetMissingError(f"{target.text} is not there{hint}", near)
+    if isinstance(listed, Missing):
+        text = f"namespace/{name} cannot be looked up: no pod of it is known, and namespaces: {listed.text}{hint}"
+        raise UnreadTargetError(text, near)
+    raise TargetMissingError(f"namespace/{name} is not there{hint}", near)
 
 
 # --- the cluster

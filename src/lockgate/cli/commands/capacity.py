@@ -97,6 +97,7 @@ def _rendered(facts: "Snapshot", options: argparse.Namespace) -> str:
     from lockgate.capacity.table import By
     from lockgate.cli.render import capacity, capacity_text
 
+    namespace = namespace_wanted(options, facts)
     facts = of_nodes(facts, nodes_wanted(options, facts))
     if options.output == "prometheus":
         from lockgate.cli.render.prometheus import as_prometheus
@@ -108,4 +109,4 @@ def _rendered(facts: "Snapshot", options: argparse.Namespace) -> str:
         "markdown": capacity.as_markdown,
         "text": capacity_text.as_text,
     }
-    return forms[options.output](narrowed(overview(facts, By(options.by)), namespace_wanted(options)))
+    return forms[options.output](narrowed(overview(facts, By(options.by)), namespace))

@@ -9,6 +9,7 @@ from lockgate.cli.sources import FactsError, add_source_arguments, complain, rea
 
 if TYPE_CHECKING:
     from lockgate.collect.manifest import Asked
+    from lockgate.model.facts import Snapshot
 
 DESCRIPTION = "Say whether pods fit now and where; if not, what blocks each GPU node and which changes make room."
 EXAMPLES = """examples:
@@ -48,12 +49,13 @@ def run(options: argparse.Namespace) -> int:
 
     try:
         asked = _asked(options)
-        answer = fit(asked.pod, scene_of(read_facts(options, to_place=True)), options.copies or asked.copies)
+        snapshot = read_facts(options, to_place=True)
+        answer = fit(asked.pod, scene_of(snapshot), options.copies or asked.copies)
     except FactsError as error:
         return complain(str(error), error.code)
     except UnreadableError as error:
         return complain(str(error), 1 if options.source is None else 2)
-    answer = with_left_out(answer, _unasked(asked, options))
+    answer = with_left_out(answer, (*_without_namespace(snapshot, asked.pod.namespace), *_unasked(asked, options)))
     sys.stdout.write(render.as_json(answer) if options.output == "json" else render.as_text(answer))
     if not answer.fits:
         return 3
@@ -75,6 +77,19 @@ def _asked(options: argparse.Namespace) -> "Asked":
     except (InputError, ValueError) as error:
         raise FactsError(str(error), 2) from None
     return asked.with_pod(tolerating(asked.pod, options.tolerate))
+
+
+def _without_namespace(snapshot: "Snapshot", namespace: str) -> Iterator[str]:
+    """Where the pod's namespace is known not to be there: the pod may be thought of before its namespace is made."""
+    from lockgate.diagnosis.scope import check_namespace
+    from lockgate.diagnosis.target import TargetMissingError, UnreadTargetError
+
+    try:
+        check_namespace(snapshot, namespace)
+    except UnreadTargetError:
+        return
+    except TargetMissingError as error:
+        yield f"the pod's namespace: {error}"
 
 
 def _unasked(asked: "Asked", options: argparse.Namespace) -> Iterator[str]:

@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         waivers, snapshot = waivers_today(options), read_everything(options)
         wanted = nodes_wanted(options, snapshot)
-        seen = stamped(survey(snapshot, waivers, namespace_wanted(options), wanted), options)
+        seen = stamped(survey(snapshot, waivers, namespace_wanted(options, snapshot), wanted), options)
     except FactsError as error:
         return complain(str(error), error.code)
     except (InputError, TargetMissingError) as error:

@@ -55,6 +55,7 @@ def run(options: argparse.Namespace) -> int:
         return complain("what-if: give an action, for example --drain NODE (see --help)", 2)
     try:
         snapshot = read_facts(options, to_place=True)
+        namespace = namespace_wanted(options, snapshot)
         outcome = what_if(options.actions, scene_of(snapshot), all_pods(snapshot))
     except FactsError as error:
         return complain(str(error), error.code)
@@ -62,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
         return complain(str(error), 2)
     except UnreadableError as error:
         return complain(str(error), 1 if options.source is None else 2)
-    shown = of_namespace(outcome, namespace_wanted(options))
+    shown = of_namespace(outcome, namespace)
     sys.stdout.write(render.as_json(shown) if options.output == "json" else render.as_text(shown))
     return 3 if outcome.waiting or outcome.lost or outcome.kept else 0
 
