@@ -22,6 +22,7 @@ from tests.cluster.manifests import pod
 
 pytestmark = pytest.mark.e2e
 
+_LOOKS = 5  # at a cluster that moves
 SHORT_LIVED = ("get", "pods", "-A", "-l", "lockgate.dev/short-lived", "-o", "name")
 
 
@@ -47,8 +48,17 @@ def saved(*arguments: str) -> dict[str, Any]:
     return document
 
 
-def findings(report: dict[str, Any]) -> list[tuple[str, str]]:
-    return [(f["id"], f["follows"]) for f in report["findings"]]
+def told(report: dict[str, Any]) -> dict[str, Any]:
+    """What a report says, without the words that differ at each look: ages, counts, lines of logs."""
+    fields = ("id", "severity", "about", "follows", "affects")
+    return {
+        "verdict": report["verdict"],
+        "findings": [{field: finding[field] for field in fields} for finding in report["findings"]],
+    }
+
+
+def told_live(cluster: Cluster) -> dict[str, Any]:
+    return told(json.loads(gpu(cluster, "why", "-o", "json")[1]))
 
 
 def nothing_short_lived_is_left(cluster: Cluster) -> bool:
@@ -109,12 +119,16 @@ def test_a_namespace_and_a_cronjob_are_asked_about(cluster: Cluster) -> None:
 
 
 def test_the_bundle_that_collect_writes_answers_as_the_cluster(cluster: Cluster, tmp_path: Path) -> None:
+    """As it did just before or just after: gpu-c's plugin starts, crashes and is held back in turns all the while."""
     bundle = tmp_path / "bundle.tgz"
-    _, live, _ = gpu(cluster, "why", "-o", "json")
-    gpu(cluster, "collect", "-o", str(bundle), "--quiet", codes=(0, 4))
-    report = saved("why", "--from", str(bundle))
-    assert findings(report) == findings(json.loads(live))
-    assert report["verdict"] == json.loads(live)["verdict"]
+    before = told_live(cluster)
+    for _ in range(_LOOKS):
+        gpu(cluster, "collect", "-o", str(bundle), "--quiet", codes=(0, 4))
+        report, after = told(saved("why", "--from", str(bundle))), told_live(cluster)
+        if report in (before, after):
+            break
+        before = after
+    assert report in (before, after), f"{_LOOKS} bundles, none as the cluster before or after it"
     assert {n["node"] for n in saved("survey", "--from", str(bundle))["nodes"]} == {"gpu-a", "gpu-b", "gpu-c"}
     assert saved("bundle", "show", str(bundle))["complete"] is True
 
