@@ -10,7 +10,7 @@ from lockgate.capacity.overview import Overview
 from lockgate.capacity.what_if import WhatIf
 from lockgate.cli.comparing import Comparison
 from lockgate.cli.contents import Contents
-from lockgate.cli.here import Here
+from lockgate.cli.here import Here, Numbers
 from lockgate.cli.pages import Page
 from lockgate.cli.smoke_plan import Result
 from lockgate.cli.surveying import Survey
@@ -40,7 +40,9 @@ DOCUMENTS: dict[str, type] = {
     "smoke": _document("Smoke", nodes=tuple[Result, ...]),
     "bundle-contents": _document("BundleContents", Contents),
     "bundle-comparison": _document("BundleComparison", Comparison, before=str, after=str),
-    "explanation-list": _document("ExplanationList", items=tuple[Page, ...], here=tuple[Here, ...] | None),
+    "explanation-list": _document(
+        "ExplanationList", items=tuple[Page, ...], here=tuple[Here, ...] | None, numbers=Numbers | None
+    ),
 }
 
 

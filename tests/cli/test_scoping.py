@@ -25,7 +25,7 @@ def _pod(name: str, namespace: str, node: str, gpus: int) -> dict[str, Any]:
     owner = [{"kind": "ReplicaSet", "name": name, "uid": name, "controller": True}]
     return {
         "kind": "Pod",
-        "metadata": {"name": name, "namespace": namespace, "ownerReferences": owner},
+        "metadata": {"name": name, "namespace": namespace, "labels": {"app": name}, "ownerReferences": owner},
         "spec": {"nodeName": node, "containers": [{"name": "main", "resources": asked}]},
         "status": {"phase": "Running" if node else "Pending"},
     }
@@ -94,6 +94,41 @@ def test_survey_of_a_namespace_shows_every_node_and_says_what_is_wrong_in_it(clu
     assert own["diagnosis"]["findings"] == report["findings"]
 
 
+def test_explain_of_a_namespace_shows_its_findings_and_the_nodes_that_it_may_go_to(cluster: str) -> None:
+    whole, own = _seen("explain", cluster, "capacity"), _seen("explain", cluster, "capacity", "-n", "ml")
+    assert own["numbers"]["about"] == {"kind": "Namespace", "name": "ml", "namespace": ""}
+    assert own["here"][0]["findings"]
+    assert "web/later" not in json.dumps(own["here"])
+    assert "web/later" in json.dumps(whole["here"])
+    # `late` waits and may go anywhere.
+    assert [n["offers"] for n in own["numbers"]["nodes"]] == [n["offers"] for n in whole["numbers"]["nodes"]]
+    assert _seen("explain", cluster, "capacity", "-n", "ml", "-A") == whole
+
+
+def test_explain_of_labels_shows_the_nodes_of_those_pods_with_everybodys_numbers(cluster: str) -> None:
+    whole, own = _seen("explain", cluster, "capacity"), _seen("explain", cluster, "capacity", "-l", "app in (infer)")
+    assert own["numbers"]["nodes"] == [n for n in whole["numbers"]["nodes"] if n["node"] == "b-1"]
+    assert own["here"][0]["findings"] == []
+    for form in ("text", "markdown"):
+        text = run("explain", "capacity", "-l", "app=infer", "-n", "web", "--from", cluster, "-o", form).stdout
+        assert "for pods with app=infer in namespace web (numbers count everybody's pods):" in text
+        assert ("\nb-1 " in text, "\na-1 " in text) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
+        (("capacity", "-l", "app=none"), "no pod has the labels app=none"),
+        (("capacity", "-l", "=="), '"==" is no label selector'),
+        (("capacity", "-n", "mll"), "namespace/mll is not there; did you mean ml?"),
+        (("-n", "ml"), "give what to explain as well"),
+    ],
+)
+def test_explain_says_what_nobody_has(flags: tuple[str, ...], says: str, cluster: str) -> None:
+    result = run("explain", *flags, "--from", cluster)
+    assert (result.returncode, result.stdout, says in result.stderr) == (2, "", True)
+
+
 def test_what_if_of_a_namespace_names_its_pods_and_ends_as_for_all(cluster: str) -> None:
     drain = ("--drain", "b-1")
     whole, own = _seen("what-if", cluster, *drain), _seen("what-if", cluster, *drain, "-n", "ml")
@@ -145,6 +180,7 @@ FLAGS = {
     "survey": "-n -A -l",
     "capacity": "-n -A -l",
     "what-if": "-n -A",
+    "explain": "-n -A -l",
     "smoke": "-n -l",
     "fit": "-n",
     "lint": "-n -A -l",

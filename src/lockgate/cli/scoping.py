@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from lockgate.cli.sources import FactsError, complain
 
 if TYPE_CHECKING:
+    from lockgate.diagnosis.target import Target
     from lockgate.model.facts import Snapshot
 
 
@@ -20,9 +21,11 @@ def add_namespace_arguments(parser: argparse.ArgumentParser, narrowed: str) -> N
     parser.add_argument("-A", "--all-namespaces", action="store_true", help="all namespaces (default), also beside -n")
 
 
-def add_selector_argument(parser: argparse.ArgumentParser, narrowed: str) -> None:
-    """`-l`, by labels of nodes."""
-    parser.add_argument("-l", "--selector", default="", metavar="LABELS", help=f"only {narrowed}: pool=a100,tier!=test")
+def add_selector_argument(
+    parser: argparse.ArgumentParser, narrowed: str, example: str = "pool=a100,tier!=test"
+) -> None:
+    """`-l`, by labels of nodes, or of the pods that `narrowed` and `example` speak of."""
+    parser.add_argument("-l", "--selector", default="", metavar="LABELS", help=f"only {narrowed}: {example}")
 
 
 def namespace_wanted(options: argparse.Namespace, snapshot: "Snapshot") -> str:
@@ -39,6 +42,21 @@ def namespace_wanted(options: argparse.Namespace, snapshot: "Snapshot") -> str:
     except TargetMissingError as error:
         raise FactsError(str(error), 2) from None
     return str(options.namespace)
+
+
+def pods_wanted(options: argparse.Namespace, snapshot: "Snapshot", selector: str = "") -> "Target":
+    """Whose pods are asked about: those with some labels, of one namespace, or of the cluster. Raises FactsError."""
+    from lockgate.diagnosis.target import CLUSTER, SELECTED, Target
+    from lockgate.model.label_query import LabelQueryError, parse_query
+
+    namespace = namespace_wanted(options, snapshot)
+    if not selector:
+        return Target("Namespace", namespace) if namespace else Target(CLUSTER, "")
+    try:
+        parse_query(selector)
+    except LabelQueryError as error:
+        raise FactsError(str(error), 2) from None
+    return Target(SELECTED, selector, namespace)
 
 
 def nodes_wanted(options: argparse.Namespace, snapshot: "Snapshot") -> frozenset[str] | None:

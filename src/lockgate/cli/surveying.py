@@ -1,6 +1,7 @@
 """The survey: the guide's read-only walk as one value. Nodes with both gates, operands, policy, and what is wrong."""
 
 from collections.abc import Iterable
+from typing import Final
 
 import msgspec
 
@@ -20,6 +21,7 @@ from lockgate.model.objects import ClusterPolicy, DaemonSet, Node
 from lockgate.rules import all_rules
 
 UNKNOWN = "unknown"
+EVERYTHING: Final = Target(CLUSTER, "")
 
 
 class Part(msgspec.Struct, frozen=True, rename="camel"):
@@ -101,17 +103,19 @@ class Survey(Part, frozen=True, kw_only=True):
 
 
 def survey(
-    snapshot: Snapshot, waivers: Waivers = NO_WAIVERS, namespace: str = "", wanted: frozenset[str] | None = None
+    snapshot: Snapshot,
+    waivers: Waivers = NO_WAIVERS,
+    asked: Target = EVERYTHING,
+    wanted: frozenset[str] | None = None,
 ) -> Survey:
     """Look at everything once; raises UnreadableError without nodes or pods.
 
-    `namespace` narrows what is wrong to it, `wanted` the nodes shown (None: all); numbers are those of the cluster.
-    Raises TargetMissingError for a namespace that is not there.
+    `asked` narrows what is wrong to it, `wanted` the nodes shown (None: all); numbers are those of the cluster.
+    Raises TargetMissingError for a target that is not there.
     """
     if isinstance(snapshot.nodes, Missing):
         raise UnreadableError(f"nodes are not known: {snapshot.nodes.text}")
     rows = overview(snapshot, By.NODE)
-    asked = Target("Namespace", namespace) if namespace else Target(CLUSTER, "")
     answer = diagnose(snapshot, asked, all_rules(), waivers)
     gates = gate_two(snapshot.nodes, snapshot.node_states, snapshot.node_files, snapshot.events, snapshot.pods)
     states = {} if isinstance(snapshot.node_states, Missing) else {s.name: s for s in snapshot.node_states}

@@ -133,7 +133,7 @@ def _operand(known: Operands, daemon_set: DaemonSet) -> tuple[Subject, ...]:
 
 def _namespace_scope(snapshot: Snapshot, target: Target) -> Scope:
     """Every pod of it that is not well, whether it asks for a GPU or not, and what lacks pods."""
-    pods = [p for p in snapshot.known_pods if p.namespace == target.name]
+    pods = pods_of(snapshot, target)
     if not pods:
         check_namespace(snapshot, target.name)
     kinds = _by_kind(sick(pods))
@@ -149,9 +149,8 @@ def _namespace_scope(snapshot: Snapshot, target: Target) -> Scope:
 
 def _selected_scope(snapshot: Snapshot, target: Target) -> Scope:
     """Every pod with the labels that are asked for; where all are well one speaks for all."""
-    fits = parse_query(target.name)
     known = [p for p in snapshot.known_pods if target.namespace in ("", p.namespace)]
-    pods = [p for p in known if fits(p.metadata.labels)]
+    pods = pods_of(snapshot, target)
     where = f" in namespace {target.namespace}" if target.namespace else ""
     if target.namespace and not known:
         with suppress(UnreadTargetError):
@@ -161,6 +160,14 @@ def _selected_scope(snapshot: Snapshot, target: Target) -> Scope:
     kinds = _by_kind(sick(pods))
     seen = f"{len(pods)} of them{where} looked at, {sum(bool(gpu_asked(p)) for p in pods)} ask for GPUs"
     return Scope(target, kinds[:MOST_PODS], sum(1 + len(s.alike) for s in kinds[MOST_PODS:]), seen)
+
+
+def pods_of(snapshot: Snapshot, target: Target) -> Pods:
+    """The pods of a namespace, or those with the labels that are asked for."""
+    if target.kind == "Namespace":
+        return tuple(p for p in snapshot.known_pods if p.namespace == target.name)
+    fits = parse_query(target.name)
+    return tuple(p for p in snapshot.known_pods if target.namespace in ("", p.namespace) and fits(p.metadata.labels))
 
 
 def check_namespace(snapshot: Snapshot, name: str) -> None:

@@ -4,6 +4,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from lockgate.cli.scoping import add_namespace_arguments, add_selector_argument, pods_wanted
 from lockgate.cli.sources import FactsError, add_source_arguments, complain, read_everything
 
 if TYPE_CHECKING:
@@ -22,8 +23,10 @@ EXAMPLES = """examples:
   {prog} explain 'no runtime for "nvidia" is configured'
   {prog} explain 'a GPU pod is Pending, where do I start?'
   {prog} explain capacity --here                  with the numbers of this cluster
+  {prog} explain time-slicing -n ml               where one namespace meets it: its findings, its nodes
+  {prog} explain 'Insufficient nvidia.com/gpu' -l app=train
 
-exit codes: 0 explained, 1 the cluster failed (only with --here), 2 nothing fits what was asked
+exit codes: 0 explained, 1 the cluster failed (only where it is looked at), 2 nothing fits what was asked
 """
 _MOST = 3  # pages in full; further ones are named
 
@@ -35,6 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--here", action="store_true", help="say also where the live cluster shows it now, and its numbers"
     )
+    add_namespace_arguments(parser, "what is wrong with the pods, and the nodes,")
+    add_selector_argument(parser, "what is wrong with pods with these labels, and their nodes", "app=train")
     add_source_arguments(parser)
 
 
@@ -43,6 +48,8 @@ def run(options: argparse.Namespace) -> int:
     from lockgate.cli.pages import all_pages, find, suggestions
 
     asked = " ".join(options.asked).strip()
+    if not asked and _looks(options):
+        return complain("explain: --here, --from, -n, -A and -l say where to look; give what to explain as well", 2)
     if not asked:
         return _write(all_pages(), options, None)
     pages = find(asked)
@@ -57,15 +64,24 @@ def run(options: argparse.Namespace) -> int:
         return complain(str(error), error.code)
 
 
+def _looks(options: argparse.Namespace) -> bool:
+    """Whether a cluster is asked for: by name, or by what is to be shown of it."""
+    return bool(options.here or options.source or options.namespace or options.all_namespaces or options.selector)
+
+
 def _survey(options: argparse.Namespace) -> "Survey | None":
     """What the cluster shows now, None where nobody asked; raises FactsError."""
-    if not (options.here or options.source):
+    if not _looks(options):
         return None
     from lockgate.capacity.overview import UnreadableError
-    from lockgate.cli.surveying import survey
+    from lockgate.cli.here import look
+    from lockgate.diagnosis.target import TargetMissingError
 
     try:
-        return survey(read_everything(options))
+        snapshot = read_everything(options)
+        return look(snapshot, pods_wanted(options, snapshot, options.selector))
+    except TargetMissingError as error:
+        raise FactsError(str(error), 2) from None
     except UnreadableError as error:
         raise FactsError(str(error), 1 if options.source is None else 2) from None
 
@@ -78,7 +94,7 @@ def _write(pages: "Sequence[Page]", options: argparse.Namespace, seen: "Survey |
         case "json":
             text = render_json(explain.as_document(pages, seen))
         case "markdown":
-            text = explain.as_markdown(pages)
+            text = explain.as_markdown(pages, seen)
         case _:
             text = explain.as_text(pages, _MOST, seen) if options.asked else explain.listing(pages)
     sys.stdout.write(text)

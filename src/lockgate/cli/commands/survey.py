@@ -4,7 +4,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from lockgate.cli.scoping import add_namespace_arguments, add_selector_argument, namespace_wanted, nodes_wanted
+from lockgate.cli.scoping import add_namespace_arguments, add_selector_argument, nodes_wanted, pods_wanted
 from lockgate.cli.sources import FactsError, add_source_arguments, complain, read_everything
 from lockgate.cli.waivers import add_waiver_arguments, waivers_today
 
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         waivers, snapshot = waivers_today(options), read_everything(options)
         wanted = nodes_wanted(options, snapshot)
-        seen = stamped(survey(snapshot, waivers, namespace_wanted(options, snapshot), wanted), options)
+        seen = stamped(survey(snapshot, waivers, pods_wanted(options, snapshot), wanted), options)
     except FactsError as error:
         return complain(str(error), error.code)
     except (InputError, TargetMissingError) as error:

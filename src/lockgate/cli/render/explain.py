@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-from lockgate.cli.here import here
+from lockgate.cli.here import heading, here, numbers
 from lockgate.cli.pages import Page
 from lockgate.cli.render.lines import WIDTH
 from lockgate.cli.render.survey import parts_text
@@ -43,22 +43,32 @@ def _line(page: Page, column: int) -> str:
 
 def as_document(pages: Sequence[Page], seen: Survey | None = None) -> dict[str, Any]:
     """A list with a version, as every report; `here` says what of it a cluster shows, null where none was looked at."""
-    found = None if seen is None else here(pages, seen)
-    return {"apiVersion": names.API_VERSION, "kind": "ExplanationList", "items": pages, "here": found}
+    head = {"apiVersion": names.API_VERSION, "kind": "ExplanationList", "items": pages}
+    if seen is None:
+        return head | {"here": None, "numbers": None}
+    return head | {"here": here(pages, seen), "numbers": numbers(seen)}
 
 
-def as_markdown(pages: Sequence[Page]) -> str:
-    """The pages as they are written: topics and rules are Markdown already."""
-    return "\n".join(f"# {page.title}\n\n`{page.id}`\n\n{page.text}\n" for page in pages)
+def as_markdown(pages: Sequence[Page], seen: Survey | None = None) -> str:
+    """The pages as they are written, since topics and rules are Markdown; what a cluster shows as on a terminal."""
+    return "\n".join(f"# {page.title}\n\n`{page.id}`\n\n{page.text}\n{_fenced(page, seen)}" for page in pages)
+
+
+def _fenced(page: Page, seen: Survey | None) -> str:
+    return f"\n## {heading(seen)}\n\n```\n{_shown(page, seen)}```\n" if seen else ""
 
 
 def _here(page: Page, seen: Survey) -> str:
+    return f"\n{heading(seen)}\n\n{_shown(page, seen)}"
+
+
+def _shown(page: Page, seen: Survey) -> str:
+    """What of a page a cluster shows: its findings, and the numbers that belong to it."""
     (one,) = here([page], seen)
     lines = [f"  {f.severity.value}  {f.id}: {f.summary}" for f in one.findings]
     wrapped = [part for line in lines for part in textwrap.wrap(line, 100, subsequent_indent="    ")]
     text = "\n".join(wrapped or ["  nothing of it is seen"])
-    numbers = f"\n\n{parts_text(seen, one.numbers)}" if one.numbers else "\n"
-    return f"\nIn this cluster now:\n\n{text}{numbers}"
+    return text + (f"\n\n{parts_text(seen, one.numbers)}" if one.numbers else "\n")
 
 
 def _filled(part: str) -> str:
