@@ -185,7 +185,9 @@ FLAGS = {
     "fit": "-n",
     "lint": "-n -A -l",
     "why": "-n -A -l",
-    "collect": "",
+    "collect": "-n -A -l",
+    "bundle": "",
+    "effective": "",
 }
 
 

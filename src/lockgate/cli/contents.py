@@ -1,11 +1,13 @@
 """What lies in a bundle, folder or archive: files by area, what its manifest says of gaps, bounds and redaction."""
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from lockgate.collect.bundle_manifest import BundleManifest, Part, parse_bundle_manifest
 from lockgate.collect.folder import is_wanted
 from lockgate.collect.members import members
 from lockgate.model import names
@@ -14,24 +16,33 @@ _MANIFEST = "manifest.json"
 
 
 class Area(msgspec.Struct, frozen=True, rename="camel"):
-    """One section or node: how many objects or files, and their size; `missing` says why there are none."""
+    """One section or node: how many objects or files, and their size.
+
+    `missing` says why there are none or not all, `not_served` that the cluster has nothing of the kind.
+    """
 
     name: str
     count: int = 0
     size: int = 0
     missing: str = ""
     how: str = ""
+    not_served: str = ""
 
 
 class Contents(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The whole view; without a manifest nothing is known of gaps and redaction."""
+    """The whole view; without a manifest nothing is known of gaps and redaction.
+
+    `narrowed` says of whose pods alone there are events and logs, `logs_left_out` counts those beyond the bound.
+    """
 
     path: str
     taken_at: str = ""
     tool: str = ""
     complete: bool | None = None
+    narrowed: str = ""
     sections: tuple[Area, ...] = ()
     logs: Area = Area("logs")
+    logs_left_out: int = 0
     nodes: tuple[Area, ...] = ()
     left_out: tuple[str, ...] = ()
     redacted: dict[str, int] = {}
@@ -48,20 +59,28 @@ def contents(path: str) -> Contents:
     """Look into a bundle; raises InputError where it is none."""
     sizes, ignored = _sizes(path)
     manifest = _manifest(path)
-    told: dict[str, Any] = manifest.get("sections", {})
-    found = {name: _section(name, sizes, told.get(name, {})) for name in _section_names(sizes, told)}
-    tool = manifest.get("tool", {})
-    return Contents(
+    told = manifest.sections if manifest else {}
+    found = {name: _section(name, sizes, told.get(name, Part())) for name in _section_names(sizes, told)}
+    seen = Contents(
         path=path,
-        taken_at=str(manifest.get("takenAt", "")),
-        tool=f"{tool.get('name', '')} {tool.get('version', '')}".strip(),
-        complete=manifest.get("complete"),
         sections=tuple(found[name] for name in sorted(found)),
         logs=_area("logs", {p: s for p, s in sizes.items() if p.startswith("logs/")}),
-        nodes=_nodes(sizes, manifest.get("nodes", {})),
-        left_out=tuple(manifest.get("leftOut", ())),
-        redacted=manifest.get("redacted", {}),
+        nodes=_nodes(sizes, manifest.nodes if manifest else {}),
         ignored=tuple(sorted(ignored)),
+    )
+    return _with_manifest(seen, manifest) if manifest else seen
+
+
+def _with_manifest(seen: Contents, manifest: BundleManifest) -> Contents:
+    return msgspec.structs.replace(
+        seen,
+        taken_at=manifest.taken_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        tool=f"{manifest.tool.name} {manifest.tool.version}".strip(),
+        complete=manifest.complete,
+        narrowed="" if manifest.narrowed.is_whole else manifest.narrowed.text,
+        logs_left_out=manifest.logs_left_out,
+        left_out=manifest.left_out,
+        redacted=manifest.redacted,
     )
 
 
@@ -86,40 +105,30 @@ def _inner(path: str) -> str:
     return "/".join(parts[starts[0] :]) if starts else path
 
 
-def _manifest(path: str) -> dict[str, Any]:
-    for member in members(Path(path), lambda inner: _inner(inner) == _MANIFEST):
-        try:
-            document: dict[str, Any] = msgspec.json.decode(member.data, type=dict[str, Any])
-            return document
-        except msgspec.MsgspecError:
-            return {}
-    return {}
+def _manifest(path: str) -> BundleManifest | None:
+    found = (parse_bundle_manifest(m.data) for m in members(Path(path), lambda inner: _inner(inner) == _MANIFEST))
+    return next(found, None)
 
 
-def _section_names(sizes: dict[str, int], told: dict[str, Any]) -> set[str]:
+def _section_names(sizes: dict[str, int], told: Mapping[str, Part]) -> set[str]:
     return {p.split("/")[1].partition(".")[0] for p in sizes if p.startswith("cluster/")} | set(told)
 
 
-def _section(name: str, sizes: dict[str, int], told: dict[str, Any]) -> Area:
+def _section(name: str, sizes: dict[str, int], told: Part) -> Area:
     size = sum(s for p, s in sizes.items() if p.startswith(f"cluster/{name}."))
-    missing = str(told.get("missing") or told.get("notServed", ""))
-    return Area(name, int(told.get("count", 0)), size, missing, str(told.get("how", "")))
+    return Area(name, told.count, size, told.lacking, told.how, told.not_served)
 
 
-def _nodes(sizes: dict[str, int], told: dict[str, Any]) -> tuple[Area, ...]:
-    counts: Counter[str] = Counter()
-    for path in sizes:
-        if path.startswith("nodes/"):
-            counts[path.split("/")[1]] += 1
-    every = sorted({*counts, *told})
+def _nodes(sizes: dict[str, int], told: Mapping[str, Part]) -> tuple[Area, ...]:
+    counts = Counter(path.split("/")[1] for path in sizes if path.startswith("nodes/"))
     return tuple(
         Area(
             node,
             counts[node],
             sum(s for p, s in sizes.items() if p.startswith(f"nodes/{node}/")),
-            str(told.get(node, {}).get("missing", "")),
+            told.get(node, Part()).missing,
         )
-        for node in every
+        for node in sorted({*counts, *told})
     )
 
 

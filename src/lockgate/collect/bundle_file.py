@@ -9,10 +9,11 @@ import os
 import tarfile
 from pathlib import Path, PurePosixPath
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import msgspec
 
+from lockgate.collect.bundle_manifest import BundleManifest
 from lockgate.collect.errors import InputError
 from lockgate.kit.quantity import binary_size
 
@@ -55,7 +56,7 @@ class BundleFile:
         self._write(inner, data)
         return True
 
-    def finish(self, manifest: dict[str, Any]) -> None:
+    def finish(self, manifest: BundleManifest) -> None:
         """Add the manifest, and put the bundle into its place."""
         self._write(MANIFEST, msgspec.json.format(msgspec.json.encode(manifest), indent=1))
         self._tar.close()

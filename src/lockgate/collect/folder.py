@@ -10,11 +10,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from lockgate.collect import must_gather
 from lockgate.collect.bounds import MAX_LOG, MAX_TEXT, too_large
 from lockgate.collect.bug_report import parse_bug_report, report_of
+from lockgate.collect.bundle_manifest import BundleManifest, Part, parse_bundle_manifest
 from lockgate.collect.decode import lenient_text, objects_of
 from lockgate.collect.errors import InputError
 from lockgate.collect.exporter import parse_readings
@@ -36,19 +35,6 @@ _METRICS = ("metrics", "dcgm-exporter")  # of a node's exporter, as it publishes
 _COMMAND = re.compile(r"^[A-Za-z0-9._-]+\.(?:txt|json|toml|log)$")
 
 
-class _Gap(msgspec.Struct, frozen=True, rename="camel"):
-    """Of a section: that and why it is missing; empty where it is there."""
-
-    missing: str = ""
-    how: str = ""
-    not_served: str = ""
-
-
-class _Manifest(msgspec.Struct, frozen=True, rename="camel"):
-    taken_at: dt.datetime | None = None
-    sections: dict[str, _Gap] = {}
-
-
 class _Parts:
     """What has been read so far."""
 
@@ -56,7 +42,7 @@ class _Parts:
         self.sections: dict[str, list[Any]] = {}
         self.logs: list[Log] = []
         self.nodes: dict[str, tuple[dict[str, str], dict[str, str]]] = {}
-        self.manifest = _Manifest()
+        self.manifest: BundleManifest | None = None
 
 
 def from_folder(root: Path) -> Snapshot:
@@ -103,7 +89,7 @@ def _is_node_file(path: str) -> bool:
 
 def _take(parts: _Parts, member: Member) -> None:
     if _MANIFEST.match(member.path):
-        parts.manifest = _manifest(member.data)
+        parts.manifest = parse_bundle_manifest(member.data)
     place = _PLACE.match(member.path)
     if place is None:
         return
@@ -114,14 +100,6 @@ def _take(parts: _Parts, member: Member) -> None:
             _take_log(parts, member, place["rest"])
         case _:
             _take_node_file(parts, member, place["rest"])
-
-
-def _manifest(data: bytes) -> _Manifest:
-    """Another program's manifest, or a broken one, tells nothing."""
-    try:
-        return msgspec.json.decode(data, type=_Manifest)
-    except msgspec.MsgspecError:
-        return _Manifest()
 
 
 def _take_objects(parts: _Parts, member: Member, rest: str) -> None:
@@ -160,10 +138,12 @@ def _take_node_file(parts: _Parts, member: Member, rest: str) -> None:
 
 def _snapshot(parts: _Parts) -> Snapshot:
     found: dict[str, Any] = {name: tuple(objects) for name, objects in parts.sections.items()}
+    told = parts.manifest.sections if parts.manifest else {}
     for section in API_SECTIONS:
-        gap = parts.manifest.sections.get(section.plural, _Gap())
+        gap = told.get(section.plural, Part())
         reason = gap.missing or gap.not_served or f"no cluster/{section.plural}.json"
-        absent = Missing(reason, gap.how or f"kubectl get {section.plural} -A -o json")
+        how = gap.how or f"kubectl get {section.plural} -A -o json"
+        absent = Missing(reason, how, unserved=bool(gap.not_served))
         found.setdefault(section.section, absent)
     if parts.nodes:
         found["node_files"] = tuple(NodeFiles(n, files, out) for n, (files, out) in sorted(parts.nodes.items()))
@@ -172,7 +152,11 @@ def _snapshot(parts: _Parts) -> Snapshot:
     found["logs"] = tuple(parts.logs) if parts.logs else Missing("no logs/", "kubectl logs")
     found["readings"] = _readings(parts)
     found["namespace_pods"] = found["pods"]
-    return Snapshot(taken_at=parts.manifest.taken_at or latest_moment(found), **found)
+    if (gap := told.get("pods", Part())).only:
+        found["pods"] = Missing(gap.lacking, gap.how)
+    if parts.manifest is None:
+        return Snapshot(taken_at=latest_moment(found), **found)
+    return Snapshot(taken_at=parts.manifest.taken_at, narrowing=parts.manifest.narrowed, **found)
 
 
 def _readings(parts: _Parts) -> tuple[Reading, ...] | Missing:

@@ -33,8 +33,12 @@ class Run(msgspec.Struct, frozen=True):
 
 def is_operand(pod: Pod) -> bool:
     """Whether a pod looks like one of a GPU operator or device plugin."""
-    named = pod.name.startswith(_PREFIXES) or "device-plugin" in pod.name
-    return named and any(o.kind in _MAKERS for o in pod.metadata.owner_references)
+    return is_operand_name(pod.name) and any(o.kind in _MAKERS for o in pod.metadata.owner_references)
+
+
+def is_operand_name(name: str) -> bool:
+    """Whether a DaemonSet or a pod of one is called as those of a GPU operator or device plugin are."""
+    return name.startswith(_PREFIXES) or "device-plugin" in name
 
 
 def is_operator(pod: Pod) -> bool:

@@ -5,7 +5,6 @@ and the nodes where they wait, the cluster with every GPU node, every operand, a
 a GPU and is not well.
 """
 
-import difflib
 from collections.abc import Iterable
 from contextlib import suppress
 
@@ -20,6 +19,7 @@ from lockgate.diagnosis.subject import MAKERS, Subject, is_short, subjects
 from lockgate.diagnosis.target import CLUSTER, SELECTED, Found, Target, TargetMissingError, UnreadTargetError, find
 from lockgate.diagnosis.views.gate_one import gate_one, gpu_asked
 from lockgate.diagnosis.views.operands import Operands, operands
+from lockgate.kit.near import did_you_mean, near
 from lockgate.model.facts import Missing, Nodes, Pods, Snapshot
 from lockgate.model.label_query import parse_query
 from lockgate.model.objects import DaemonSet, Node, Pod, Workload
@@ -39,13 +39,15 @@ _OWNING = ("deployments", "replica_sets", "stateful_sets", "jobs")
 class Scope(msgspec.Struct, frozen=True):
     """The target as found, and the subjects; `unseen` counts sick pods beyond those that are looked at.
 
-    `looked_at` says in a few words what was gone through, where the subjects do not tell it.
+    `looked_at` says in a few words what was gone through, where the subjects do not tell it; `through` are the sections
+    that were gone through for subjects, so that one that was not read may hide some.
     """
 
     target: Target
     about: tuple[Subject, ...]
     unseen: int = 0
     looked_at: str = ""
+    through: tuple[str, ...] = ()
 
 
 def scope(snapshot: Snapshot, target: Target) -> Scope:
@@ -73,9 +75,8 @@ def _node_scope(snapshot: Snapshot, target: Target) -> Scope:
     nodes = _known_nodes(snapshot, target)
     node = next((n for n in nodes if n.name == target.name), None)
     if node is None:
-        near = tuple(difflib.get_close_matches(target.name, [n.name for n in nodes], n=3))
-        hint = f"; did you mean {' or '.join(near)}?" if near else ""
-        raise TargetMissingError(f"{target.text} is not there{hint}", near)
+        meant = near(target.name, (n.name for n in nodes))
+        raise TargetMissingError(f"{target.text} is not there{did_you_mean(meant)}", meant)
     here = operands(snapshot.pods, snapshot.namespace_pods, snapshot.daemon_sets).on(node.name)
     return Scope(target, (*nodes_as_subjects(snapshot, (node,)), *sick(p.pod for p in here if not validation(p.pod))))
 
@@ -106,10 +107,10 @@ def _operand_scope(snapshot: Snapshot, target: Target) -> Scope:
         raise UnreadTargetError(f"{target.text} cannot be looked up: daemonsets: {snapshot.daemon_sets.text}")
     sets = matching(target.name, snapshot.daemon_sets)
     if not sets:
-        there, near = suggestions(target.name, snapshot.daemon_sets)
-        hint = f"; did you mean {' or '.join(near)}?" if near and target.name not in near else ""
+        there, meant = suggestions(target.name, snapshot.daemon_sets)
+        hint = "" if target.name in meant else did_you_mean(meant)
         listed = f" (there is: {', '.join(there)})" if there else " (no operand's DaemonSet is among the facts)"
-        raise TargetMissingError(f"{target.text} is not there{hint}{listed}", near)
+        raise TargetMissingError(f"{target.text} is not there{hint}{listed}", meant)
     known = operands(snapshot.pods, snapshot.namespace_pods, snapshot.daemon_sets)
     placed = msgspec.structs.replace(target, name=short_name(sets[0]) or sets[0].name, namespace=sets[0].namespace)
     own = (s for ds in sets for s in _operand(known, ds))
@@ -144,6 +145,7 @@ def _namespace_scope(snapshot: Snapshot, target: Target) -> Scope:
         (*kinds[:MOST_PODS], *lacking),
         sum(1 + len(s.alike) for s in kinds[MOST_PODS:]),
         f"{len(pods)} pods looked at, {asking} ask for GPUs",
+        _OWNING,
     )
 
 
@@ -177,19 +179,20 @@ def check_namespace(snapshot: Snapshot, name: str) -> None:
     spaces = {*named, *(p.namespace for p in snapshot.known_pods)}
     if name in spaces:
         return
-    near = tuple(difflib.get_close_matches(name, sorted(spaces), n=3))
-    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    meant = near(name, spaces)
     if isinstance(listed, Missing):
-        text = f"namespace/{name} cannot be looked up: no pod of it is known, and namespaces: {listed.text}{hint}"
-        raise UnreadTargetError(text, near)
-    raise TargetMissingError(f"namespace/{name} is not there{hint}", near)
+        why = f"no pod of it is known, and namespaces: {listed.text}{did_you_mean(meant)}"
+        raise UnreadTargetError(f"namespace/{name} cannot be looked up: {why}", meant)
+    raise TargetMissingError(f"namespace/{name} is not there{did_you_mean(meant)}", meant)
 
 
 # --- the cluster
 
 
 def _cluster_scope(snapshot: Snapshot, target: Target) -> Scope:
-    nodes = _known_nodes(snapshot, target)
+    """Without nodes what its pods and workloads tell is left; without pods too there is nothing."""
+    blind = isinstance(snapshot.nodes, Missing) and not isinstance(snapshot.pods, Missing)
+    nodes = () if blind else _known_nodes(snapshot, target)
     known = operands(snapshot.pods, snapshot.namespace_pods, snapshot.daemon_sets)
     gpu_nodes = nodes_as_subjects(snapshot, (n for n in nodes if has_gpus(n)))
     own = {(p.pod.namespace, p.pod.name) for p in known.pods}
@@ -197,7 +200,12 @@ def _cluster_scope(snapshot: Snapshot, target: Target) -> Scope:
     own_sick = tuple(s for ds in known.daemon_sets for s in _operand(known, ds))
     kinds = _by_kind(sick(asking))
     about = (_whole(snapshot, nodes), *gpu_nodes, *own_sick, *kinds[:MOST_PODS], *_lacking(snapshot))
-    return Scope(target, about, sum(1 + len(s.alike) for s in kinds[MOST_PODS:]))
+    seen = (
+        f"{len(asking)} pods that ask for GPUs and {len(known.daemon_sets)} operands looked at, no node"
+        if blind
+        else ""
+    )
+    return Scope(target, about, sum(1 + len(s.alike) for s in kinds[MOST_PODS:]), seen, _OWNING)
 
 
 def _asks(pod: Pod) -> bool:

@@ -129,6 +129,7 @@ class Facts:
             "workload": subject.workload or Missing("the target is a bare pod"),
             "controllers": subject.controllers,
             "snapshot": snapshot,
+            "narrowing": snapshot.narrowing,
             "stage": subject.stage,
             "node": subject.node or Missing("no node is asked about"),
             "operand": subject.operand or Missing("no operand is asked about"),

@@ -8,6 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from lockgate.diagnosis.owners import OWNERS, SECTION_OF, as_workload, below, children, section_of
+from lockgate.kit.near import did_you_mean, near
 from lockgate.model.facts import NOT_COLLECTED, Missing, Pods, Snapshot
 from lockgate.model.objects import (
     Metadata,
@@ -210,7 +211,7 @@ def _one(candidates: Iterable[R], target: Target, known: bool) -> R:
 
 def _not_there(target: Target, present: list[str], elsewhere: list[R]) -> TargetMissingError:
     where = f" in namespace {target.namespace}" if target.namespace else ""
-    near = tuple(difflib.get_close_matches(target.name, sorted(set(present)), n=3))
+    meant = near(target.name, present)
     spaces = ", ".join(sorted({e.namespace for e in elsewhere}))
-    hint = f"; it exists in namespace {spaces}" if elsewhere else f"; did you mean {' or '.join(near)}?" if near else ""
-    return TargetMissingError(f"{target.text} is not there{where}{hint}", near)
+    hint = f"; it exists in namespace {spaces}" if elsewhere else did_you_mean(meant)
+    return TargetMissingError(f"{target.text} is not there{where}{hint}", meant)

@@ -10,6 +10,7 @@ from typing import TypeAlias, TypeVar
 import msgspec
 
 from lockgate.model.claims import DeviceClass, ResourceClaim, ResourceSlice
+from lockgate.model.narrowing import WHOLE, Narrowing
 from lockgate.model.node_state import GPUNodeState
 from lockgate.model.objects import (
     ClusterPolicy,
@@ -38,11 +39,15 @@ T = TypeVar("T")
 
 
 class Missing(msgspec.Struct, frozen=True):
-    """Not known: why, and how to get it (a command or a permission); `refused` where the cluster does not allow it."""
+    """Not known: why, and how to get it (a command or a permission); `refused` where the cluster does not allow it.
+
+    `unserved` where the cluster has no such kind: none of its objects can be there.
+    """
 
     reason: str
     how: str = ""
     refused: bool = False
+    unserved: bool = False
 
     @property
     def text(self) -> str:
@@ -119,10 +124,11 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """The facts. `pods` are all pods of the cluster (what the scheduler counts); `namespace_pods` those of the target's
     namespace, known also where listing the whole cluster is forbidden. `custom_owners` are objects of kinds that no
     section holds and that own pods or workloads (PyTorchJob, JobSet, ...), with the pod template found in them.
-    `taken_at` is the moment, if it is known.
+    `taken_at` is the moment, if it is known; `narrowing` says of whose pods events and logs were gathered.
     """
 
     taken_at: dt.datetime | None = None
+    narrowing: Narrowing = WHOLE
     nodes: Nodes | Missing = NOT_COLLECTED
     pods: Pods | Missing = NOT_COLLECTED
     namespace_pods: Pods | Missing = NOT_COLLECTED
@@ -167,7 +173,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
         return (*near, *(p for p in self.pods if (p.namespace, p.name) not in known))
 
 
-SECTIONS: tuple[str, ...] = tuple(f for f in Snapshot.__struct_fields__ if f != "taken_at")
+SECTIONS: tuple[str, ...] = tuple(f for f in Snapshot.__struct_fields__ if f not in ("taken_at", "narrowing"))
 
 
 class ApiSection(msgspec.Struct, frozen=True):

@@ -8,6 +8,7 @@ from lockgate.cli.sources import access_of, add_cluster_arguments, complain
 
 if TYPE_CHECKING:
     from lockgate.cli.short_pods import Image
+    from lockgate.collect.bundle_manifest import BundleManifest
     from lockgate.collect.gather import Gathering
     from lockgate.model.facts import Snapshot
 
@@ -18,6 +19,8 @@ DESCRIPTION = (
 EXAMPLES = """examples:
   {prog} collect -o bundle.tgz
   {prog} collect -o bundle.tgz --redact-addresses
+  {prog} collect -o bundle.tgz -n ml              of other namespaces no logs and no events
+  {prog} collect -o bundle.tgz -l app=train       the same by labels of pods
   {prog} collect -o bundle.tgz --probe gpu-7      also the files of a node, by a short-lived pod
   {prog} why pod/train --from bundle.tgz
 
@@ -32,6 +35,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-size", metavar="QUANTITY", default="256Mi", help="bound on what goes in, unpacked (default 256Mi)"
     )
+    which = parser.add_argument_group("whose pods (what the arithmetic needs is gathered whole all the same)")
+    which.add_argument("-n", "--namespace", default="", help="only logs and events of pods of this namespace")
+    which.add_argument("-A", "--all-namespaces", action="store_true", help="all namespaces (default), also beside -n")
+    which.add_argument("-l", "--selector", default="", metavar="LABELS", help="only those of pods like app=train")
     parser.add_argument("--redact-addresses", action="store_true", help="take IP addresses out as well")
     probes = parser.add_argument_group("files of nodes (opt-in: makes short-lived pods, and says so before)")
     probes.add_argument(
@@ -56,18 +63,25 @@ def run(options: argparse.Namespace) -> int:
     from lockgate.collect.redaction import Redactor
     from lockgate.kit.quantity import parse_quantity
     from lockgate.kube.errors import ApiError, Unreachable
+    from lockgate.model.label_query import LabelQueryError
+    from lockgate.model.narrowing import Narrowing
 
     try:
         limit = int(parse_quantity(options.max_size))
+        narrowing = Narrowing(namespace="" if options.all_namespaces else options.namespace, selector=options.selector)
+    except LabelQueryError as error:
+        return complain(str(error), 2)
     except ValueError:
         return complain(f'--max-size "{options.max_size}" is no quantity: expected for example 100Mi', 2)
+    if not narrowing.is_whole and not options.quiet:
+        _tell(f"logs and events: only of {narrowing.text}, of operands and of nodes; lists are whole")
     now = dt.datetime.now(dt.UTC).replace(microsecond=0)
     try:
         with (
             telling(len(SECTIONS) + 1 + len(options.probe), quiet=options.quiet) as tell,
             BundleFile(Path(options.output), limit, now.timestamp()) as bundle,
         ):
-            gathering = Gathering(bundle, Redactor(addresses=options.redact_addresses), tell, now)
+            gathering = Gathering(bundle, Redactor(addresses=options.redact_addresses), tell, now, narrowing)
             interrupted = _gather(gathering, options)
             manifest = gathering.manifest()
             bundle.finish(manifest)
@@ -126,16 +140,12 @@ def _home(options: argparse.Namespace, snapshot: "Snapshot") -> "tuple[Image, st
     return image_of(access_of(options), operand), namespace
 
 
-def _said(path: str, manifest: dict[str, object], interrupted: bool) -> int:
-    sections = manifest["sections"]
-    assert isinstance(sections, dict)
-    nodes = manifest["nodes"]
-    assert isinstance(nodes, dict)
-    lacking = [name for name, part in (*sections.items(), *nodes.items()) if "missing" in part]
+def _said(path: str, manifest: "BundleManifest", interrupted: bool) -> int:
     if interrupted:
-        return complain(f"interrupted; {path} holds what was read until then (without {', '.join(lacking)})", 130)
+        lacking = ", ".join(manifest.lacking)
+        return complain(f"interrupted; {path} holds what was read until then (without {lacking})", 130)
     sys.stdout.write(f"{path}\n")
-    return 4 if lacking or manifest["leftOut"] else 0
+    return 4 if manifest.lacking or manifest.left_out else 0
 
 
 def _tell(line: str) -> None:

@@ -41,9 +41,11 @@ def _contents(seen: Contents) -> Iterator[str]:
     yield from wrap(f"{seen.path}: {made or 'no manifest, so nothing is known of what lacks'}", 0)
     if seen.complete is False:
         yield "It is not complete."
+    if seen.narrowed:
+        yield from wrap(f"Logs and events are only of {seen.narrowed}, of operands and of nodes; lists are whole.", 0)
     yield ""
     yield f"{'SECTION':<28}{'OBJECTS':>9}{'SIZE':>11}"
-    yield from (_area(area) for area in seen.sections if not area.missing)
+    yield from (_area(a) for a in seen.sections if a.count or not (a.missing or a.not_served))
     yield _area(seen.logs)
     for node in seen.nodes:
         yield _area(Area(f"nodes/{node.name}", node.count, node.size))
@@ -63,13 +65,15 @@ def _area(area: Area) -> str:
 
 def _gaps(seen: Contents) -> Iterator[str]:
     lacking = [a for a in (*seen.sections, *seen.nodes) if a.missing]
-    if lacking or seen.left_out:
+    if lacking or seen.left_out or seen.logs_left_out:
         yield ""
         yield "LACKING"
     for area in lacking:
         yield from wrap(f"{area.name}: {area.missing}{f'; needed is {area.how}' if area.how else ''}")
     for text in seen.left_out:
         yield from wrap(text)
+    if seen.logs_left_out:
+        yield from wrap(f"logs: {seen.logs_left_out} more, beyond the bound; collect -n NAMESPACE puts its own first")
 
 
 # --- comparison
