@@ -1,14 +1,22 @@
 """Long lists keep one copy of what their objects share, and lose nothing that a rule asks."""
 
+import io
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from bench.estate import node, pod
+from lockgate.collect import sharing as sharing_module
+from lockgate.collect.offline import from_path
 from lockgate.collect.sharing import Sharing
+from lockgate.model.facts import Missing
 from lockgate.model.node_state import GPUNodeState
-from lockgate.model.objects import Node, Pod
+from lockgate.model.objects import ContainerStatus, Node, Pod
+
+BUNDLES = Path(__file__).parents[1] / "bundles"
 
 
 def _pod(name: str = "p-1", **changes: Any) -> Pod:
@@ -19,9 +27,10 @@ def _pod(name: str = "p-1", **changes: Any) -> Pod:
 
 
 def _shaped(sharing: Sharing, value: Any) -> Any:
+    """What comes out for an object that the API server sends as JSON."""
     shape = sharing.shape(type(value))
     assert shape is not None
-    return shape(value)
+    return shape.make(msgspec.json.decode(msgspec.json.encode(value), type=shape.wire))
 
 
 def test_replicas_share_their_containers_labels_and_status() -> None:
@@ -90,3 +99,58 @@ def test_nodes_of_a_pool_share_the_texts_of_their_files_and_lose_those_of_specif
     assert (one.modified, other.modified) == ("at a", "at b")
     (spec,) = first.status.cdi.specs
     assert (spec.text, spec.devices, spec.sha256) == ("", ("a",), "1")
+
+
+# --- what comes out, said the long way round
+
+
+def _known_pods() -> list[Pod]:
+    """Every pod of the recorded clusters."""
+    snapshots = [from_path(str(path), io.BytesIO()) for path in sorted(BUNDLES.glob("*.tgz"))]
+    sections = [section for s in snapshots for section in (s.pods, s.namespace_pods)]
+    return [p for section in sections if not isinstance(section, Missing) for p in section]
+
+
+def _expected(before: Pod) -> Pod:
+    spec = replace(before.spec, volumes=tuple(v for v in before.spec.volumes if v.has_source))
+    kept = {k: v for k, v in before.metadata.annotations.items() if not k.endswith("last-applied-configuration")}
+    after = replace(before, spec=spec, metadata=replace(before.metadata, annotations=kept))
+    status = before.status
+    restarted = any(not s.ready or s.restart_count for s in status.container_statuses)
+    if status.phase != "Running" or restarted or before.metadata.deletion_timestamp:
+        return after
+    conditions = tuple(replace(c, last_transition_time=None) for c in status.conditions)
+    statuses = tuple(map(_timeless, status.container_statuses))
+    init = tuple(map(_timeless, status.init_container_statuses))
+    status = replace(status, conditions=conditions, container_statuses=statuses, init_container_statuses=init)
+    return replace(after, status=status)
+
+
+def _timeless(status: ContainerStatus) -> ContainerStatus:
+    running = status.state.running and replace(status.state.running, started_at=None)
+    ended = status.state.terminated and replace(status.state.terminated, started_at=None, finished_at=None)
+    return replace(status, state=replace(status.state, running=running, terminated=ended))
+
+
+def test_every_recorded_pod_comes_out_equal_but_for_what_is_said() -> None:
+    sharing, known = Sharing(), _known_pods()
+    assert len(known) > 300
+    assert [_shaped(sharing, each) for each in known] == [_expected(each) for each in known]
+
+
+def test_a_field_of_the_wrong_type_is_still_told() -> None:
+    shape = Sharing().shape(Pod)
+    assert shape is not None
+    odd = msgspec.json.decode(b'{"spec": {"tolerations": "none"}}', type=shape.wire)
+    with pytest.raises(msgspec.ValidationError, match=r"tolerations"):
+        shape.make(odd)
+
+
+def test_copies_are_forgotten_before_their_keys_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sharing_module, "_MOST_KEYS", 20_000)
+    sharing = Sharing()
+    for number in range(40):
+        _shaped(sharing, _pod(f"p-{number}", phase="Pending", message="x" * 10))
+        _shaped(sharing, msgspec.convert(pod(f"q-{number}", f"team-{number}", "n", gpus=number), Pod))
+    assert sharing._size <= 20_000
+    assert _shaped(sharing, _pod()) == _expected(_pod())

@@ -11,7 +11,9 @@ import pytest
 from lockgate.kube import errors
 from lockgate.kube.api import Api
 from lockgate.kube.config import Connection
+from lockgate.kube.reader import Shape
 from lockgate.kube.resources import CLUSTERPOLICIES, CONFIGMAPS, NODES, PODS
+from lockgate.model.objects import Node
 from tests.kube.fake_server import Answer, FakeServer, Handler, Request, fake_api, status
 
 Test = Callable[[FakeServer, Api, list[float]], Coroutine[Any, Any, None]]
@@ -98,6 +100,18 @@ def test_keep_drops_objects_while_pages_arrive() -> None:
         assert [n.name for n in await api.list(NODES, keep=lambda n: n.name != "a")] == ["b"]
 
     run(lambda _: page("a", "b"), test)
+
+
+def test_a_shape_makes_the_objects_and_what_it_cannot_make_is_one_clear_line() -> None:
+    shape = Shape(Node, lambda read: msgspec.json.decode(b'{"metadata": 1}' if read.name == "b" else b"{}", type=Node))
+
+    async def test(server: FakeServer, api: Api, waits: list[float]) -> None:
+        assert await api.list(NODES, shape=shape) == [Node()]
+        with pytest.raises(errors.ApiError, match=r"list nodes: the answer is not what the API promises: .*metadata"):
+            await api.list(NODES, shape=shape)
+
+    answers = [page("a"), page("b")]
+    run(lambda _: answers.pop(0), test)
 
 
 def test_selectors_and_namespaces_reach_the_server() -> None:

@@ -4,19 +4,23 @@ Replicas share their containers, tolerations and labels; nodes share label value
 of its conditions and containers, which differ from pod to pod and which no rule asks of a pod that is well.
 """
 
-import hashlib
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Final, TypeVar, cast
 
 import msgspec
+from msgspec import UNSET
 from msgspec.structs import replace
 
+from lockgate.collect.wire import PodWire
+from lockgate.kube.reader import Shape
 from lockgate.model.node_state import GPUNodeState
-from lockgate.model.objects import ContainerState, ContainerStatus, Labels, Node, Pod, PodStatus, StateRunning
+from lockgate.model.objects import Labels, Metadata, Node, OwnerReference, Pod, PodSpec, PodStatus
 
 T = TypeVar("T")
 _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"  # the whole object once more
-_RUNS: Final = ContainerState(running=StateRunning())
+_MOST_KEYS: Final = 32 * 1024 * 1024  # bytes of JSON by which copies are known; beyond it they are no longer found
+_Kept = tuple[Labels, Labels, tuple[OwnerReference, ...]]
 
 
 class Sharing:
@@ -24,43 +28,69 @@ class Sharing:
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
-        self._values: dict[bytes, Any] = {}
-        self._encoder = msgspec.json.Encoder()
-        self._shapes: dict[type, Callable[[Any], Any]] = {
-            Pod: self._pod,
-            Node: self._node,
-            GPUNodeState: self._state,
+        self._values: dict[tuple[type, bytes], Any] = {}
+        self._size = 0
+        self._encode = msgspec.json.Encoder().encode
+        self._shapes: dict[type, Shape[Any]] = {
+            Pod: Shape(PodWire, self._pod),
+            Node: Shape(Node, self._node),
+            GPUNodeState: Shape(GPUNodeState, self._state),
         }
 
-    def shape(self, kind: type[T]) -> Callable[[T], T] | None:
-        """What a list of this type passes its objects through; None where sharing gains nothing."""
+    def shape(self, kind: type[T]) -> Shape[T] | None:
+        """How a list of this type is decoded and what makes its objects; None where sharing gains nothing."""
         return self._shapes.get(kind)
 
-    def _pod(self, pod: Pod) -> Pod:
-        metadata = replace(
-            pod.metadata,
-            namespace=self._text(pod.metadata.namespace),
-            labels=self._value(pod.metadata.labels),
-            annotations=self._annotations(pod.metadata.annotations),
-            owner_references=self._value(pod.metadata.owner_references),
-        )
-        volumes = tuple(v for v in pod.spec.volumes if v.has_source)
-        spec = self._value(replace(pod.spec, node_name="", volumes=volumes))
-        spec = replace(spec, node_name=self._text(pod.spec.node_name))
-        return replace(pod, metadata=metadata, spec=spec, status=self._status(pod))
+    # --- pods
 
-    def _status(self, pod: Pod) -> PodStatus:
+    def _pod(self, pod: Any) -> Pod:
+        return Pod(self._metadata(pod.metadata), self._spec(pod.spec), self._status(pod))
+
+    def _metadata(self, own: Any) -> Metadata:
+        key = self._encode((own.labels, own.annotations, own.owner_references))
+        labels, annotations, owners = self._decoded(key, _Kept, _without_last_applied)
+        return Metadata(
+            own.name,
+            self._texts.setdefault(own.namespace, own.namespace),
+            own.uid,
+            own.resource_version,
+            own.generation,
+            own.creation_timestamp,
+            own.deletion_timestamp,
+            own.deletion_grace_period_seconds,
+            labels,
+            annotations,
+            own.finalizers,
+            owners,
+        )
+
+    def _spec(self, spec: Any) -> PodSpec:
+        node = spec.node_name
+        spec.node_name, spec.volumes = "", tuple(v for v in spec.volumes if v.has_source)
+        shared: PodSpec = self._decoded(self._encode(spec), PodSpec)
+        return replace(shared, node_name=self._texts.setdefault(node, node)) if node else shared
+
+    def _status(self, pod: Any) -> PodStatus:
         """All that a pod that is well tells of itself but its start is shared."""
         status = pod.status
         if not _is_well(pod):
-            return status
-        shared = replace(
-            status,
-            start_time=None,
-            conditions=tuple(replace(c, last_transition_time=None) for c in status.conditions),
-            container_statuses=tuple(map(_lasting, status.container_statuses)),
-        )
-        return replace(self._value(shared), start_time=status.start_time)
+            return cast(PodStatus, _decoder(PodStatus).decode(self._encode(status)))
+        start, status.start_time = status.start_time, None
+        _forget_moments(status)
+        shared: PodStatus = self._decoded(self._encode(status), PodStatus)
+        return replace(shared, start_time=start)
+
+    def _decoded(self, key: bytes, kind: Any, made: Callable[[Any], Any] = lambda value: value) -> Any:
+        """The one copy of what some JSON says."""
+        found = self._values.get((kind, key))
+        if found is None:
+            found = self._values[kind, key] = made(_decoder(kind).decode(key))
+            self._size += len(key)
+            if self._size > _MOST_KEYS:
+                self._values, self._size = {}, 0
+        return found
+
+    # --- nodes
 
     def _node(self, node: Node) -> Node:
         status = replace(
@@ -70,8 +100,9 @@ class Sharing:
             node_info=self._value(node.status.node_info),
             runtime_handlers=self._value(node.status.runtime_handlers),
         )
-        labels = {self._text(name): self._text(value) for name, value in node.metadata.labels.items()}
-        metadata = replace(node.metadata, labels=labels, annotations=self._annotations(node.metadata.annotations))
+        one = self._texts.setdefault
+        labels = {one(name, name): one(value, value) for name, value in node.metadata.labels.items()}
+        metadata = replace(node.metadata, labels=labels, annotations=_lasting(node.metadata.annotations))
         return replace(node, metadata=metadata, status=status)
 
     def _state(self, state: GPUNodeState) -> GPUNodeState:
@@ -84,24 +115,38 @@ class Sharing:
             cdi = replace(cdi, specs=tuple(replace(spec, text="") for spec in cdi.specs))
         return replace(state, status=replace(state.status, runtime=runtime, cdi=cdi))
 
-    def _annotations(self, annotations: Labels) -> Labels:
-        return self._value({name: value for name, value in annotations.items() if name != _LAST_APPLIED})
-
     def _text(self, text: str) -> str:
         return self._texts.setdefault(text, text)
 
     def _value(self, value: T) -> T:
-        if not value:
-            return value
-        key = hashlib.blake2b(self._encoder.encode(value), digest_size=16).digest()
-        return cast(T, self._values.setdefault(key, value))
+        """The one copy of a value that is decoded already."""
+        return cast(T, self._values.setdefault((type(value), self._encode(value)), value)) if value else value
 
 
-def _is_well(pod: Pod) -> bool:
-    statuses = pod.status.container_statuses
+def _without_last_applied(kept: _Kept) -> _Kept:
+    labels, annotations, owners = kept
+    return labels, _lasting(annotations), owners
+
+
+def _lasting(annotations: Labels) -> Labels:
+    return {name: value for name, value in annotations.items() if name != _LAST_APPLIED}
+
+
+def _is_well(pod: Any) -> bool:
     runs = pod.status.phase == "Running" and pod.metadata.deletion_timestamp is None
-    return runs and all(s.ready and not s.restart_count for s in statuses)
+    return runs and all(s.ready and not s.restart_count for s in pod.status.container_statuses)
 
 
-def _lasting(status: ContainerStatus) -> ContainerStatus:
-    return replace(status, state=_RUNS) if status.state.running else status
+def _forget_moments(status: Any) -> None:
+    for condition in status.conditions:
+        condition.last_transition_time = UNSET
+    for each in (*status.container_statuses, *status.init_container_statuses):
+        if each.state.running:
+            each.state.running.started_at = UNSET
+        if each.state.terminated:
+            each.state.terminated.started_at = each.state.terminated.finished_at = UNSET
+
+
+@lru_cache(maxsize=64)
+def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(kind)

