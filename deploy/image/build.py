@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from deploy.cache import cache_folder
+from deploy.cache import cache_folder, kept
 from deploy.image import oci
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -87,18 +87,13 @@ def _recipe() -> bytes:
 
 
 def _cached(cache: Path, name: str, key: bytes, make: Callable[[Path], None]) -> Path:
-    """The file made from `key`, made now unless it was made before; never half written under its name."""
-    path = cache / f"image-{name}-{hashlib.sha256(key).hexdigest()[:16]}.tar"
-    if not path.exists():
-        cache.mkdir(parents=True, exist_ok=True)
+    """The file made from `key`, made now unless it was made before."""
+
+    def told(to: Path) -> None:
         print(f"image: making {name} (once)", file=sys.stderr)
-        partial = path.with_suffix(f".{os.getpid()}.partial")
-        try:
-            make(partial)
-            partial.rename(path)
-        finally:
-            partial.unlink(missing_ok=True)
-    return path
+        make(to)
+
+    return kept(cache / f"image-{name}-{hashlib.sha256(key).hexdigest()[:16]}.tar", told)
 
 
 def _make_base(to: Path) -> None:

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from deploy.cache import kept, prune
 from deploy.image import oci
 from lockgate.lab.driver import build_driver_root
 from tests.cluster.programs import Programs
@@ -39,6 +40,7 @@ def build_test_image(cache: Path, programs: Programs) -> Path:
     # The CUDA program comes in the image, as an application does; the driver's libraries come by CDI.
     with tempfile.TemporaryDirectory() as scratch:
         build_driver_root(Path(scratch), cache / "driver")
+        prune(cache / "driver")
         cuda_program = (Path(scratch) / "usr/bin/cuda-vectoradd").read_bytes()
 
     def fill(root: Path) -> oci.ImageConfig:
@@ -72,14 +74,13 @@ def cached(cache: Path, name: str, made_from: bytes, fill: Callable[[Path], oci.
     """The image tar for `made_from`; `fill` puts its files into an empty folder and says how it starts."""
     key = hashlib.sha256(made_from + Path(oci.__file__).read_bytes()).hexdigest()[:12]
     short = name.rpartition("/")[2].replace(":", "-")
-    image = cache / "images" / f"{short}-{key}.tar"
-    if image.is_file():
-        return image
-    image.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=image.parent) as scratch:
-        root, layer = Path(scratch) / "root", Path(scratch) / "layer.tar"
-        root.mkdir(mode=0o755)
-        config = fill(root)
-        oci.pack_layer(root, layer)
-        oci.write_image(image, name=name, layers=[layer], config=config)
-    return image
+
+    def make(image: Path) -> None:
+        with tempfile.TemporaryDirectory(dir=image.parent, prefix=".making-") as scratch:
+            root, layer = Path(scratch) / "root", Path(scratch) / "layer.tar"
+            root.mkdir(mode=0o755)
+            config = fill(root)
+            oci.pack_layer(root, layer)
+            oci.write_image(image, name=name, layers=[layer], config=config)
+
+    return kept(cache / "images" / f"{short}-{key}.tar", make)

@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from deploy.cache import kept
 from tests.cluster.programs.missing import MissingProgramError
 from tests.cluster.programs.table import DebianPrograms
 
@@ -18,23 +19,19 @@ _KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 
 def ensure(row: DebianPrograms, cache: Path, say: Callable[[str], None]) -> Path:
     """The folder in which the row's packages lie unpacked, fetched first when it is not there."""
-    folder = cache / "-".join(filter(None, (row.name, row.suite or machine_suite(), row.version.rstrip("."))))
-    if folder.is_dir():
-        return folder
     suite = row.suite or machine_suite()
-    say(f"fetching {', '.join(row.packages)} of Debian {suite}")
-    partial = folder.with_name(f"{folder.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir()
-    merge_usr(partial)
-    for package in download(row, suite, cache / "apt"):
-        unpack(package, partial)
-        package.unlink()
-    missing = [name for name in row.outputs if not (partial / name).exists()]
-    if missing:
-        raise RuntimeError(f"the packages of {row.name} hold no {', '.join(missing)}")
-    partial.rename(folder)
-    return folder
+
+    def make(folder: Path) -> None:
+        say(f"fetching {', '.join(row.packages)} of Debian {suite}")
+        folder.mkdir()
+        merge_usr(folder)
+        for package in download(row, suite, cache / "apt"):
+            unpack(package, folder)
+            package.unlink()
+        if missing := [name for name in row.outputs if not (folder / name).exists()]:
+            raise RuntimeError(f"the packages of {row.name} hold no {', '.join(missing)}")
+
+    return kept(cache / "-".join(filter(None, (row.name, suite, row.version.rstrip(".")))), make)
 
 
 def unpack(package: Path, root: Path) -> None:

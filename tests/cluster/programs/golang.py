@@ -2,12 +2,12 @@
 
 import hashlib
 import os
-import shutil
 import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+from deploy.cache import kept
 from tests.cluster.programs.table import GoPrograms
 
 _HERE = Path(__file__).parent
@@ -30,18 +30,15 @@ def key(row: GoPrograms, go_version: str, modules: Path = _HERE) -> str:
 
 def ensure(row: GoPrograms, cache: Path, go_version: str, say: Callable[[str], None]) -> Path:
     """The folder with the row's programs, built first when it is not there."""
-    folder = cache / f"{row.name}-{key(row, go_version)}"
-    if folder.is_dir():
-        return folder
-    say(f"building {', '.join(row.outputs)} (about {row.minutes:g} min on 2 cores the first time)")
-    started = time.monotonic()
-    partial = folder.with_name(f"{folder.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir()
-    _build(row, partial, say)
-    partial.rename(folder)
-    say(f"built {row.name} in {time.monotonic() - started:.0f} s")
-    return folder
+
+    def make(folder: Path) -> None:
+        say(f"building {', '.join(row.outputs)} (about {row.minutes:g} min on 2 cores the first time)")
+        started = time.monotonic()
+        folder.mkdir()
+        _build(row, folder, say)
+        say(f"built {row.name} in {time.monotonic() - started:.0f} s")
+
+    return kept(cache / f"{row.name}-{key(row, go_version)}", make)
 
 
 def _build(row: GoPrograms, out: Path, say: Callable[[str], None]) -> None:

@@ -114,10 +114,11 @@ def _built(cache: Path, driver_version: str, cuda_version: int) -> Path:
     """The folder in the cache that holds all products, compiled now if need be."""
     folder = cache / f"driver-{_key(driver_version, cuda_version)}"
     cache.mkdir(parents=True, exist_ok=True)
-    with (cache / ".driver.lock").open("w") as lock:
+    with (cache / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.exists():
             _compile_into(folder, cache, driver_version, cuda_version)
+        os.utime(folder)  # who tidies the cache sees that it is in use
     return folder
 
 
