@@ -13,17 +13,24 @@ from lockgate.model.facts import API_SECTIONS, Snapshot
 def through_folder(objects: dict[str, list[dict[str, Any]]], beside: dict[str, Any]) -> Snapshot:
     """The snapshot that is read from a folder with these objects, logs and files of nodes."""
     with tempfile.TemporaryDirectory() as place:
-        root = Path(place)
-        for section in API_SECTIONS:
-            if section.section not in beside.get("missing", ()):
-                _write(root / "cluster" / f"{section.plural}.json", _list(section.kind, objects[section.section]))
-        for log, text in beside.get("logs", {}).items():
-            namespace, pod, container = log.split("/")
-            _write(root / "logs" / namespace / pod / f"{container}.log", text)
-        for node, files in beside.get("files", {}).items():
-            for path, text in files.items():
-                _write(root / "nodes" / node / _place(path), text)
-        return from_path(str(root), io.BytesIO())
+        for path, data in files_of(objects, beside).items():
+            target = Path(place, path)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)
+        return from_path(place, io.BytesIO())
+
+
+def files_of(objects: dict[str, list[dict[str, Any]]], beside: dict[str, Any]) -> dict[str, bytes]:
+    """The files of that folder, by their paths in it."""
+    found = {
+        f"cluster/{section.plural}.json": _list(section.kind, objects[section.section])
+        for section in API_SECTIONS
+        if section.section not in beside.get("missing", ())
+    }
+    found |= {f"logs/{log}.log": text for log, text in beside.get("logs", {}).items()}
+    for node, files in beside.get("files", {}).items():
+        found |= {f"nodes/{node}/{_place(path)}": text for path, text in files.items()}
+    return {path: text.encode() for path, text in found.items()}
 
 
 def _list(kind: str, objects: list[dict[str, Any]]) -> str:
@@ -34,7 +41,3 @@ def _list(kind: str, objects: list[dict[str, Any]]) -> str:
 def _place(path: str) -> str:
     return path.lstrip("/") if path.startswith("/") else path if "." in path else f"{path}.txt"
 
-
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)

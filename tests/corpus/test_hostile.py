@@ -30,34 +30,11 @@ from lockgate.diagnosis.rule import Rule
 from lockgate.diagnosis.target import TargetMissingError, parse_target
 from lockgate.model.facts import API_SECTIONS, Snapshot
 from lockgate.rules import all_rules
-from tests.corpus.variants import Objects, World, world
+from tests.corpus.variants import World, world
 from tests.corpus.written import Case, load, of_rules
+from tests.fuzz.spoil_objects import spoil
 from tests.rules.world import snapshot_of
 
-_SPLINTERS: tuple[Any, ...] = (
-    None,
-    "",
-    "0",
-    "-1",
-    "9" * 400,
-    "1e400",
-    "nan",
-    "\x00",
-    "ä" * 5000,
-    "a/b/c=d,e=f",
-    -(2**70),
-    2**31,
-    10**18,
-    1.5,
-    True,
-    [],
-    {},
-    [[]],
-    {"": ""},
-    "2026-11-29T12:00:00Z",
-    "0001-01-01T00:00:00Z",
-    "9999-12-31T23:59:59Z",
-)
 _LONG = 8_000  # containers' runtimes cut lines of logs at 16 KB, the API server cuts events at 1 KB
 _SLOW = 1.0  # seconds of CPU for a text that long; a straightforward pattern takes a thousandth of it
 
@@ -70,32 +47,6 @@ def _rules() -> tuple[Rule, ...]:
 @cache
 def _cases() -> tuple[Case, ...]:
     return tuple(c for c in chain(load("reports"), load("pairs"), of_rules()))
-
-
-def _places(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Every container below a value with each of its keys."""
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, child in items:
-        yield value, key
-        yield from _places(child)
-
-
-def _spoil(objects: Objects, dice: random.Random) -> None:
-    places = list(_places(objects))
-    for _ in range(dice.randint(1, 6)):
-        holder, key = dice.choice(places)
-        if holder is objects or (isinstance(holder, list) and key >= len(holder)) or key not in _keys(holder):
-            continue
-        if dice.random() < 0.4:
-            del holder[key]
-        elif isinstance(holder[key], list) and dice.random() < 0.3:
-            holder[key] = holder[key] * 50
-        else:
-            holder[key] = dice.choice(_SPLINTERS)
-
-
-def _keys(holder: Any) -> Any:
-    return holder if isinstance(holder, dict) else range(len(holder))
 
 
 def _through_the_door(given: World) -> Snapshot:
@@ -115,7 +66,7 @@ def _through_the_door(given: World) -> Snapshot:
 def test_no_rule_fails_on_spoilt_objects(which: int, seed: int) -> None:
     case = _cases()[which % len(_cases())]
     spoilt, dice = world(case.facts), random.Random(seed)
-    _spoil(spoilt.objects, dice)
+    spoil(spoilt.objects, dice)
     try:
         facts = _through_the_door(spoilt)
     except InputError as error:

@@ -70,6 +70,12 @@ def test_a_pod_uses_its_own_account(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ("clusters: []\ncontexts: []\n", "No current context"),
         ("current-context: x\nclusters: []\ncontexts: []\n", "Context 'x' not found"),
         ("clusters: 3\n", "not a kubeconfig"),
+        ("current-context: x\ncontexts: [{name: x, context: {cluster: {}}}]\n", "not a kubeconfig"),
+        (
+            "clusters: []\ncurrent-context: x\ncontexts: [{name: 3, context: {}}, {name: y, context: {}}]\n",
+            "contexts: 3, y",
+        ),
+        (" " * (5 << 20), "larger than 4 MiB"),
     ],
 )
 def test_a_bad_file_is_one_clear_line_that_names_it(tmp_path: Path, text: str, says: str) -> None:

@@ -9,6 +9,7 @@ from lockgate.capacity.demand import gpu_requests
 from lockgate.capacity.eviction import Hold, Why, hold_of
 from lockgate.capacity.repartition import reconfigured
 from lockgate.capacity.slots import label_prefix, number
+from lockgate.kit.quantity import whole
 from lockgate.model import names
 from lockgate.model.objects import Node, Pod
 from lockgate.scheduling.scene import NodeView, Scene, key, node_view
@@ -157,7 +158,7 @@ def _shrunk(view: NodeView, count: int) -> NodeView:
 
 
 def _slots(quantities: dict[str, str], resource: str) -> int:
-    return int(quantities.get(resource, "0"))
+    return whole(quantities.get(resource, "0"))
 
 
 def _reconfigured(scene: Scene, action: MigConfig) -> Effect:

@@ -10,6 +10,7 @@ from lockgate.capacity.change import Candidate, Change, ChangeKind
 from lockgate.capacity.copies import copies_on, place_copies
 from lockgate.capacity.repartition import repartitions
 from lockgate.capacity.single_devices import as_single_device
+from lockgate.kit.quantity import whole
 from lockgate.model import names
 from lockgate.model.objects import Container, Node, Pod, Taint
 from lockgate.scheduling.filters import checks
@@ -108,7 +109,7 @@ def _ask_less(pod: Pod, scene: Scene, nodes: tuple[str, ...]) -> Iterator[Candid
     if len(asking) != 1:
         return
     for resource in filter(names.is_gpu_resource, asking[0].resources.requests):
-        wanted = int(str(asking[0].resources.requests[resource]))
+        wanted = whole(asking[0].resources.requests[resource])
         largest = max((scene.nodes[name].room.headroom(resource) for name in nodes), default=0)
         for count in range(min(largest, wanted - 1), 0, -1):
             smaller = _asking(pod, asking[0], resource, count)

@@ -6,6 +6,8 @@ finding of severity error or blocker, 4 only warnings, or something that could c
 
 import argparse
 import importlib
+import io
+import re
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -58,7 +60,8 @@ class _Parser(argparse.ArgumentParser):
             formatter.add_text(group.description)
             formatter.add_arguments(group._group_actions)
             formatter.end_section()
-        formatter.add_text(rest)
+        for text in rest.split("\n\n"):
+            formatter.add_text(_filled(text) if text.startswith("exit codes:") else text)
         return formatter.format_help()
 
     def _usage(self) -> str:
@@ -75,10 +78,16 @@ class _Parser(argparse.ArgumentParser):
         return [*self._option_string_actions, *values]
 
 
+def _filled(codes: str) -> str:
+    """Exit codes in lines of at most WIDTH columns; a code stays with the word that follows it."""
+    glued = re.sub(r"(\d) ", r"\1\0", " ".join(codes.split()))
+    lines = textwrap.wrap(glued, _WIDTH, subsequent_indent="            ", break_on_hyphens=False)
+    return "\n".join(lines).replace("\0", " ")
+
+
 def _near(message: str, words: Sequence[str]) -> str:
     """A hint at what was meant by a flag or value that argparse does not know."""
     import difflib
-    import re
 
     slip = re.search(r"unrecognized arguments: (?P<flag>--?[^\s=]+)|invalid choice: '(?P<value>[^']*)'", message)
     near = difflib.get_close_matches(slip["flag"] or slip["value"], words, n=1) if slip else []
@@ -144,6 +153,8 @@ def _module(verb: str) -> str:
 
 
 def _run(prog: str, verb: str, arguments: list[str]) -> int:
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # names of files need not be text, nor terminals UTF-8
     options = parser_of(prog, verb).parse_args(arguments)
     command = importlib.import_module(_module(verb))
     try:

@@ -4,6 +4,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from lockgate.kit.shown import shown_line
+
 if TYPE_CHECKING:
     from lockgate.collect.live import Access
     from lockgate.model.facts import Snapshot
@@ -82,7 +84,7 @@ def read_everything(options: argparse.Namespace) -> "Snapshot":
 
 def complain(message: str, code: int) -> int:
     """Say one line on standard error and return the exit code."""
-    sys.stderr.write(f"lockgate: {' '.join(message.split())}\n")
+    sys.stderr.write(f"lockgate: {shown_line(message)}\n")
     return code
 
 

@@ -1,10 +1,11 @@
 """`--waivers FILE`, and `lockgate.yaml` of the current folder: what may stay as it is, the same for every verb."""
 
 import argparse
-import sys
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
+
+from lockgate.cli.sources import complain
 
 if TYPE_CHECKING:
     from lockgate.diagnosis.waive import Waivers
@@ -37,7 +38,7 @@ def read_waivers_of(options: argparse.Namespace) -> tuple["Waiver", ...]:
     except NoWaiversError as error:
         if options.waivers is not None:
             raise
-        sys.stderr.write(f"lockgate: {error}\n")  # nobody named it: it may be a file of something else
+        complain(str(error), 0)  # nobody named it: it may be a file of something else
         return ()
 
 
@@ -66,9 +67,9 @@ def tell_void(waivers: "Waivers", found: Iterable[str]) -> None:
     `why` has them in its report.
     """
     for void in waivers.void:
-        sys.stderr.write(f"lockgate: {void.source}: {void.text}: {void.problem}\n")
+        complain(f"{void.source}: {void.text}: {void.problem}", 0)
     ids = set(found)
     for waiver in waivers.known:
         if waiver not in waivers.holding and any(fnmatchcase(name, waiver.id) for name in ids):
             text = f"{waiver.id} at {waiver.where} -- {waiver.reason}"
-            sys.stderr.write(f"lockgate: {waiver.source}: {text}: expired on {waiver.until}\n")
+            complain(f"{waiver.source}: {text}: expired on {waiver.until}", 0)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from lockgate.cli.sources import access_of, complain
 from lockgate.cli.waivers import waivers_today
+from lockgate.kit.shown import shown_line
 
 if TYPE_CHECKING:
     from lockgate.diagnosis.target import Target
@@ -35,7 +36,7 @@ def watch(options: argparse.Namespace, target: "Target") -> int:
 
 
 def _tell(line: str) -> None:
-    sys.stderr.write(f"lockgate: {' '.join(line.split())}\n")
+    sys.stderr.write(f"lockgate: {shown_line(line)}\n")
 
 
 class _Story:

@@ -105,7 +105,10 @@ def _in_tar(root: Path, wanted: Wanted, *, gzipped: bool) -> Iterator[Member]:
             plain = gzip.GzipFile(fileobj=raw) if gzipped else raw
             with tarfile.open(fileobj=Bounded(plain, str(root)), mode="r|") as tar:
                 yield from _tar_members(root, tar, wanted)
-    except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except InputError:
+        raise
+    # Broken extended headers end in whatever their fields are taken for.
+    except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile, ValueError, OverflowError) as error:
         raise InputError(f"{root}: is no complete tar archive ({_plain(error)})") from None
     except OSError as error:
         raise InputError(f"{root}: cannot be read ({error.strerror or error})") from None

@@ -24,6 +24,7 @@ from lockgate.kube.credentials import ExecPlugin
 from lockgate.kube.errors import ConfigError
 
 _FILE_KEYS = ("certificate-authority", "client-certificate", "client-key", "tokenFile")
+_LARGEST = 4 << 20  # certificates in it are a few KiB each
 _IN_CLUSTER = "the pod's service account"
 _READ_AT_ONCE = 256 * 1024  # bytes, as many as asyncio takes from a socket: a quarter less CPU for long lists
 
@@ -98,17 +99,23 @@ def _single(config: KubeConfig, context: str | None, source: str) -> SingleConfi
     try:
         found = config.get(context)
     except LightkubeConfigError as error:
-        known = ", ".join(sorted(config.contexts)) or "none"
+        known = ", ".join(sorted(map(str, config.contexts))) or "none"
         raise ConfigError(f"{source}: {error} (contexts: {known})") from error
     except KeyError as error:
         raise ConfigError(f"{source}: the context names {error}, which is not in the file") from error
+    except (TypeError, AttributeError) as error:
+        raise ConfigError(f"{source}: not a kubeconfig: {error}") from error
     return found
 
 
 def _read(path: Path) -> dict[str, Any]:
     try:
+        if path.stat().st_size > _LARGEST:
+            raise ConfigError(f"{path}: not a kubeconfig: larger than {_LARGEST >> 20} MiB")
         document = yaml.load(path.read_text(), Loader=yaml.CSafeLoader)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+    except RecursionError as error:
+        raise ConfigError(f"{path}: not a kubeconfig: nested too deeply") from error
+    except (OSError, ValueError, yaml.YAMLError) as error:
         raise ConfigError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from error
     if not isinstance(document, dict):
         raise ConfigError(f"{path}: not a kubeconfig: expected a mapping, found {type(document).__name__}")

@@ -23,7 +23,7 @@ EXAMPLES = """examples:
   {prog} explain 'no runtime for "nvidia" is configured'
   {prog} explain 'a GPU pod is Pending, where do I start?'
   {prog} explain capacity --here                  with the numbers of this cluster
-  {prog} explain time-slicing -n ml               where one namespace meets it: its findings, its nodes
+  {prog} explain time-slicing -n ml               where one namespace meets it
   {prog} explain 'Insufficient nvidia.com/gpu' -l app=train
 
 exit codes: 0 explained, 1 the cluster failed (only where it is looked at), 2 nothing fits what was asked
@@ -56,8 +56,7 @@ def run(options: argparse.Namespace) -> int:
     if not pages:
         near = suggestions(asked)
         hint = f"; did you mean {' or '.join(near)}?" if near else " (`explain` alone lists what there is)"
-        sys.stderr.write(f'lockgate: nothing is known about "{asked[:200]}"{hint}\n')
-        return 2
+        return complain(f'nothing is known about "{asked[:200]}"{hint}', 2)
     try:
         return _write(pages, options, _survey(options))
     except FactsError as error:
