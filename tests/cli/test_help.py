@@ -31,6 +31,8 @@ def test_help_shows_usage_and_purpose_and_then_examples_before_any_option(words:
     assert purpose.count(". ") == 0
     assert purpose.endswith(".")
     assert max(map(len, purpose.splitlines())) <= 100
+    wide = [line for part in (examples, *rest) for line in part.splitlines() if len(line) > 100]
+    assert wide == []
     assert examples.startswith("examples:\n  ")
     assert "lockgate" in examples
     assert sum(part.startswith("options:") for part in rest) == 1

@@ -15,7 +15,7 @@ EXAMPLES = """examples:
   {prog} capacity
   {prog} capacity --by product -o markdown
   {prog} capacity -l pool=a100                    the nodes of one pool
-  {prog} capacity -n ml                           who of one namespace waits, and holds what is idle
+  {prog} capacity -n ml                           who of a namespace waits, or holds idle
   {prog} capacity --metrics
   {prog} capacity --watch
   {prog} capacity --from bundle.tgz -o json

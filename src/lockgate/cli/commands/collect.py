@@ -21,7 +21,7 @@ EXAMPLES = """examples:
   {prog} collect -o bundle.tgz --redact-addresses
   {prog} collect -o bundle.tgz -n ml              of other namespaces no logs and no events
   {prog} collect -o bundle.tgz -l app=train       the same by labels of pods
-  {prog} collect -o bundle.tgz --probe gpu-7      also the files of a node, by a short-lived pod
+  {prog} collect -o bundle.tgz --probe gpu-7      also a node's files, by a short-lived pod
   {prog} why pod/train --from bundle.tgz
 
 exit codes: 0 written, 1 the tool or the cluster failed, 2 bad usage or input, 4 written, with parts that could not be

@@ -18,7 +18,7 @@ EXAMPLES = """examples:
   {prog} fit --mig 2g.10gb
   {prog} fit -f job.yaml --from bundle.tgz
 
-With --gpus or --mig the pod is one that tolerates taints of nvidia.com/gpu and asks for nothing else.
+With --gpus or --mig it is a pod that tolerates taints of nvidia.com/gpu and asks for nothing else.
 
 exit codes: 0 fits, 1 the tool or the cluster failed, 2 bad usage or input, 3 does not fit, or is refused,
             4 fits as far as is known: something about the pod was not decided

@@ -24,9 +24,9 @@ EXAMPLES = """examples:
   {prog} lint --node gpu-3                         what the node's agent published
   {prog} lint deploy/ --diff                       manifests: a file or a folder of them
   helm template ./chart | {prog} lint -            what a chart renders
-  {prog} lint deploy/infer -n ml                   a workload of the cluster, against its nodes and classes
+  {prog} lint deploy/infer -n ml                   a workload of the cluster, against its nodes
   {prog} lint -l team=ml -A                        every workload with a label
-  {prog} lint app.yaml --against-cluster           a manifest that is not there yet, against the cluster
+  {prog} lint app.yaml --against-cluster           a manifest before it is applied
   {prog} lint . --ignore 'containerd/cdi-off=*/old/*'
 
 In a file, a comment on the line, above it or at the top suppresses a finding:

@@ -23,7 +23,7 @@ EXAMPLES = """examples:
   {prog} smoke
   {prog} smoke --node gpu-7
   {prog} smoke -l pool=a100                       the GPU nodes of one pool
-  {prog} smoke --dry-run                          what would be tried where, and the pods as YAML
+  {prog} smoke --dry-run                          what would be tried where; pods as YAML
   {prog} smoke -n default --image docker.io/library/debian:12
 
 exit codes: 0 every node passed, 1 the tool or the cluster failed, 2 bad usage or input, 3 a node failed,

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 DESCRIPTION = "Show the whole GPU estate at once: both gates of every node, operands, sharing, versions, what is wrong."
 EXAMPLES = """examples:
   {prog} survey
-  {prog} survey -l pool=a100                      some nodes; what is wrong is said of the whole cluster
-  {prog} survey -n ml                             every node; what is wrong, of one namespace
+  {prog} survey -l pool=a100                      some nodes; findings of the whole cluster
+  {prog} survey -n ml                             every node; findings of one namespace
   {prog} survey --from bundle.tgz -o json
   {prog} survey -o html > survey.html             one file, to be sent on
 

@@ -14,7 +14,7 @@ DESCRIPTION = "Think actions through, in the order given: capacity before and af
 EXAMPLES = """examples:
   {prog} what-if --drain gpu-1
   {prog} what-if --cordon gpu-1 --add-node NVIDIA-A100-SXM4-40GB
-  {prog} what-if --drain gpu-1 -n ml              which pods of ml it touches; the exit code is that of all
+  {prog} what-if --drain gpu-1 -n ml              which pods of ml it touches
   {prog} what-if --replicas gpu-2=4
   {prog} what-if --mig-config gpu-3=all-2g.10gb --lose-gpu gpu-4:1 --from bundle.tgz
 

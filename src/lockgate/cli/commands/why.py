@@ -24,11 +24,11 @@ EXAMPLES = """examples:
   {prog} why pytorchjob/llm                       any owner of pods, through whatever it owns
   {prog} why namespace/ml                         what is wrong in one namespace
   {prog} why -l app=train -A                      the pods with a label
-  {prog} why                                      what is wrong in this cluster now, worst first
+  {prog} why                                      what is wrong in this cluster, worst first
   {prog} why -o html > report.html                one file, to be sent on
   {prog} why pod/train --watch                    until it runs: which gate it passes, and when
   {prog} why pod/train --from bundle.tgz          an archive or folder that someone sent
-  kubectl describe pod train | {prog} why -       text of a terminal; a manifest or JSON likewise
+  kubectl describe pod train | {prog} why -       a terminal's text; also a manifest, JSON
   kubectl get events -n ml | {prog} why train -n ml --from -
 
 exit codes: 0 nothing wrong, 1 the tool or the cluster failed, 2 bad usage or input,
