@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lockgate.host.processes import NoServerError, command_line, find_process, find_server, is_running, started_at
+from lockgate.host.processes import NoServerError, find_process, find_server, is_running, started_at
 
 
 @pytest.fixture
@@ -62,9 +62,3 @@ def test_when_a_process_was_started() -> None:
     assert found is not None
     assert abs(started_at(found) - before) <= dt.timedelta(seconds=2)
     child.communicate(b"\n")
-
-
-def test_how_a_process_was_started() -> None:
-    this = find_process(os.getpid())
-    assert this is not None
-    assert any("pytest" in word or word == "-c" for word in command_line(this))

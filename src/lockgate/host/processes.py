@@ -62,12 +62,3 @@ def started_at(process: Process, *, proc: Path = PROC) -> dt.datetime:
     """
     boot = next(int(line[6:]) for line in (proc / "stat").read_text().splitlines() if line.startswith("btime "))
     return dt.datetime.fromtimestamp(boot + process.started // os.sysconf("SC_CLK_TCK"), dt.UTC)
-
-
-def command_line(process: Process, *, proc: Path = PROC) -> tuple[str, ...]:
-    """The words that a process was started with; empty when it is gone or may not be read."""
-    try:
-        words = (proc / str(process.pid) / "cmdline").read_bytes().split(b"\0")
-    except OSError:
-        return ()
-    return tuple(word.decode("utf-8", "surrogateescape") for word in words[:-1])

@@ -46,11 +46,6 @@ def whole(text: str | int | float) -> int:
     return math.ceil(parse_quantity(text))
 
 
-def milli(text: str | int | float) -> int:
-    """A quantity in thousandths, rounded up: what the scheduler counts CPU in."""
-    return math.ceil(parse_quantity(text) * 1000)
-
-
 def binary_size(count: int) -> str:
     """Bytes in the largest binary unit that keeps one decimal: 42949672960 is `40 GiB`."""
     size = Decimal(count)

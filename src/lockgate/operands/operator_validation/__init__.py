@@ -9,7 +9,6 @@ from lockgate.operands.manifests import Manifest, load, one
 from lockgate.operands.operand import Operand, objects_of
 
 MAIN: Final = "nvidia-operator-validator"
-STEPS: Final = ("driver", "toolkit", "cuda", "plugin")
 
 
 def desired(context: Context) -> tuple[Manifest, ...]:
