@@ -72,7 +72,7 @@ def test_a_pod_uses_its_own_account(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ("clusters: 3\n", "not a kubeconfig"),
         ("current-context: x\ncontexts: [{name: x, context: {cluster: {}}}]\n", "not a kubeconfig"),
         (
-            "clusters: []\ncurrent-context: x\ncontexts: [{name: 3, context: {}}, {name: y, context: {}}]\n",
+            "clusters: []\ncurrent-context: x\ncontexts: [{name: 3, context: &c {cluster: c}}, {name: y, context: *c}]\n",
             "contexts: 3, y",
         ),
         (" " * (5 << 20), "larger than 4 MiB"),
