@@ -47,9 +47,13 @@ def is_operator(pod: Pod) -> bool:
 
 
 def wanted_runs(pods: Iterable[Pod], nodes: Iterable[Node], most: int, now: dt.datetime | None = None) -> list[Run]:
-    """The runs of operands that are not well; of many nodes the first broken stage of each comes first."""
+    """The runs of operands that are not well; of many nodes the first broken stage of each comes first.
+
+    A pod that comes twice counts once, as it was read last.
+    """
     known = {node.name: node for node in nodes}
-    sick = [p for p in pods if is_operator(p) or (is_operand(p) and _is_sick(p, known.get(p.spec.node_name), now))]
+    own = {(p.namespace, p.name): p for p in pods if is_operand(p) or is_operator(p)}
+    sick = [p for p in own.values() if is_operator(p) or _is_sick(p, known.get(p.spec.node_name), now)]
     ranked = sorted(sick, key=lambda p: (_stage(p), p.spec.node_name, p.name))
     turns: dict[str, int] = {}
     order = []

@@ -6,6 +6,7 @@ Of finished pods only the failed ones are read: what the kubelet refused stays b
 import asyncio
 import datetime as dt
 from collections.abc import Awaitable, Mapping
+from itertools import chain
 from typing import Any, Final
 
 from lockgate.collect.live import Access, connect, kinded
@@ -137,8 +138,8 @@ async def _kinded(read: Reader, resource: kinds.Resource[Any], namespace: str | 
 
 
 async def _sick_logs(read: Reader, found: Mapping[str, Any]) -> Any:
-    pods = {(p.namespace, p.name): p for name in ("pods", "namespace_pods") for p in _listed(found[name])}
-    runs = wanted_runs(pods.values(), _listed(found["nodes"]), _MOST_LOGS, dt.datetime.now(dt.UTC))
+    pods = chain(_listed(found["pods"]), _listed(found["namespace_pods"]))
+    runs = wanted_runs(pods, _listed(found["nodes"]), _MOST_LOGS, dt.datetime.now(dt.UTC))
     return await read_runs(read, runs)
 
 

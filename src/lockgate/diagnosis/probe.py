@@ -6,7 +6,8 @@ and wants nothing but devices, so that what stands in its way is the node's own 
 
 import msgspec
 
-from lockgate.diagnosis.views.gate_one import GateOne, gate_one, is_gpu_node
+from lockgate.diagnosis.gate_row import GateRow, Holder
+from lockgate.diagnosis.views.gate_one import GateOne, gate_one, holders, is_gpu_node
 from lockgate.model import names
 from lockgate.model.facts import Missing, Pods, RuntimeClasses
 from lockgate.model.objects import Container, Node, Pod, PodSpec, ResourceRequirements
@@ -34,12 +35,15 @@ def probe(node: Node | None, runtime_classes: RuntimeClasses | Missing) -> Pod:
 def gate_of(asking: Pod, node: Node, here: Pods | Missing) -> GateOne:
     """Gate 1 of one node for its probe: judged as if nothing held its devices, and shown with who holds them."""
     judged = gate_one(asking, (node,), (), ())
-    shown = gate_one(asking, (node,), here, ())
-    rows = tuple(
-        msgspec.structs.replace(bare, requested=full.requested, holders=full.holders)
-        for bare, full in zip(judged.rows, shown.rows, strict=True)
-    )
-    return msgspec.structs.replace(judged, rows=rows)
+    held = None if isinstance(here, Missing) else holders(here, judged.resource)
+    return msgspec.structs.replace(judged, rows=tuple(_with(row, held) for row in judged.rows))
+
+
+def _with(row: GateRow, held: tuple[Holder, ...] | None) -> GateRow:
+    """Who holds its devices, and how many; None where that is not known, as where the node tells of no resources."""
+    known = held is not None and row.requested is not None
+    requested = sum(h.count for h in held) if held is not None and known else None
+    return msgspec.structs.replace(row, requested=requested, holders=held or ())
 
 
 def has_gpus(node: Node) -> bool:

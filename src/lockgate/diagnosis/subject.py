@@ -124,7 +124,7 @@ class Facts:
     def __init__(self, snapshot: Snapshot, subject: Subject, shared: dict[str, Any] | None = None) -> None:
         self._snapshot = snapshot
         self._shared = {} if shared is None else shared
-        self._known: dict[str, Any] = {
+        self._known: dict[str, Any] = self._shared | {
             "pod": subject.pod or Missing("there is no pod"),
             "workload": subject.workload or Missing("the target is a bare pod"),
             "controllers": subject.controllers,
@@ -139,19 +139,21 @@ class Facts:
 
     def get(self, name: str) -> Any:
         """A fact by its name, or Missing; a name that nobody knows is a bug of the rule."""
-        if name in self._known:
-            return self._known[name]
-        known = self._shared if _is_shared(name) else self._known
-        if name not in known:
-            known[name] = self._section(name) if name in SECTIONS else self._view(VIEWS[name])
-        return known[name]
+        if name not in self._known:
+            self._known[name] = self._section(name) if name in SECTIONS else self._view(VIEWS[name])
+            if _is_shared(name):
+                self._shared[name] = self._known[name]
+        return self._known[name]
 
     def arguments(self, needs: tuple[Need, ...]) -> dict[str, Any] | Missing:
         """The arguments that a rule or view needs, or the first Missing that it cannot do without."""
-        given = {need.name: self.get(need.name) for need in needs}
-        lacking = (given[n.name] for n in needs if not n.optional and isinstance(given[n.name], Missing))
-        missing: Missing | None = next(lacking, None)
-        return given if missing is None else missing
+        given, known = {}, self._known
+        for need in needs:
+            name = need.name
+            given[name] = value = known[name] if name in known else self.get(name)
+            if type(value) is Missing and not need.optional:
+                return value
+        return given
 
     def _section(self, name: str) -> Any:
         value = getattr(self._snapshot, name)

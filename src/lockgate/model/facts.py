@@ -169,6 +169,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
         near = () if isinstance(self.namespace_pods, Missing) else self.namespace_pods
         if isinstance(self.pods, Missing) or near is self.pods:
             return near
+        if not near:
+            return self.pods
         known = {(p.namespace, p.name) for p in near}
         return (*near, *(p for p in self.pods if (p.namespace, p.name) not in known))
 

@@ -70,20 +70,17 @@ def holds_room(pod: Pod) -> bool:
 
 def room(node: Node, pods_here: Iterable[Pod]) -> Room:
     """The arithmetic of one node with the pods bound to it; finished ones among them do not count."""
+    return room_beside(node, (accounted_requests(pod) for pod in pods_here if not is_terminal(pod)))
+
+
+def room_beside(node: Node, taken: Iterable[Mapping[str, int]]) -> Room:
+    """The arithmetic of one node with what its pods are known to take."""
     requested: Amounts = {PODS: 0}
-    for pod in pods_here:
-        if is_terminal(pod):
-            continue
+    for asked in taken:
         requested[PODS] += 1
-        for name, count in accounted_requests(pod).items():
+        for name, count in asked.items():
             requested[name] = requested.get(name, 0) + count
     return Room(allocatable=amounts(node.status.allocatable), requested=requested)
-
-
-def rooms(nodes: Iterable[Node], pods: Iterable[Pod]) -> dict[str, Room]:
-    """The arithmetic of every node, by name; `pods` may be all pods of the cluster."""
-    by_node = pods_by_node(pods)
-    return {node.name: room(node, by_node.get(node.name, ())) for node in nodes}
 
 
 def pods_by_node(pods: Iterable[Pod]) -> dict[str, list[Pod]]:

@@ -12,6 +12,7 @@ from math import ceil
 
 import msgspec
 
+from lockgate.kit.by_identity import by_identity
 from lockgate.kit.quantity import parse_quantity
 from lockgate.model.objects import Container, ContainerStatus, Pod, PodSpec, ResourceRequirements
 from lockgate.scheduling.taints import admitted_tolerations
@@ -89,9 +90,24 @@ def defaulted(spec: PodSpec) -> PodSpec:
     return msgspec.structs.replace(
         spec,
         tolerations=admitted_tolerations(spec.tolerations),
-        containers=tuple(map(_defaulted_container, spec.containers)),
-        init_containers=tuple(map(_defaulted_container, spec.init_containers)),
+        containers=_defaulted_containers(spec.containers),
+        init_containers=_defaulted_containers(spec.init_containers),
     )
+
+
+def defaulted_requests(spec: PodSpec) -> Amounts:
+    """What a spec asks for once the API server has stored it: as `spec_requests(defaulted(spec))`, and sooner."""
+    containers, init = _defaulted_containers(spec.containers), _defaulted_containers(spec.init_containers)
+    if containers is not spec.containers or init is not spec.init_containers:
+        spec = msgspec.structs.replace(spec, containers=containers, init_containers=init)
+    return spec_requests(spec)
+
+
+@by_identity
+def _defaulted_containers(containers: tuple[Container, ...]) -> tuple[Container, ...]:
+    """The same tuple where nothing is to be filled in."""
+    filled = tuple(map(_defaulted_container, containers))
+    return containers if filled == containers else filled
 
 
 def _defaulted_container(container: Container) -> Container:
@@ -157,8 +173,14 @@ def _simple(spec: PodSpec) -> Amounts | None:
     """The same sum by plain integers, for the many specs that are just containers of whole amounts; else None."""
     if spec.init_containers or spec.overhead or spec.resources is not None:
         return None
+    total = _sum(spec.containers)
+    return None if total is None else dict(total)
+
+
+@by_identity
+def _sum(containers: tuple[Container, ...]) -> Mapping[str, int] | None:
     total: Amounts = {}
-    for container in spec.containers:
+    for container in containers:
         for name, quantity in container.resources.requests.items():
             units = _units(name, quantity)
             if units is None:

@@ -5,7 +5,7 @@ numbers: capacity, allocatable, and what the pods on it request. Several things 
 cause is what stands on the *nearest* nodes: of those that the pod selects, the ones with the fewest obstacles.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import msgspec
 
@@ -14,9 +14,9 @@ from lockgate.model import names
 from lockgate.model.facts import DeviceClasses, Missing, Namespaces, Nodes, Pods
 from lockgate.model.objects import Node, Pod, Taint
 from lockgate.scheduling.filters import checks
-from lockgate.scheduling.node_fit import Shortage, is_terminal, pods_by_node, room, shortages
+from lockgate.scheduling.node_fit import Shortage, is_terminal, pods_by_node, room_beside, shortages
 from lockgate.scheduling.ports import host_ports
-from lockgate.scheduling.requests import Amounts, accounted_requests, amounts, defaulted, spec_requests
+from lockgate.scheduling.requests import Amounts, accounted_requests, amounts, defaulted_requests
 from lockgate.scheduling.scene import scene
 from lockgate.scheduling.selectors import node_misses
 from lockgate.scheduling.taints import is_cordoned_for, untolerated_taints
@@ -69,7 +69,7 @@ def gate_one(
     of these keeps no pod away.
     """
     resource = gpu_asked(pod) or names.GPU
-    asked = _counted(spec_requests(defaulted(pod.spec)), device_classes)
+    asked = _counted(defaulted_requests(pod.spec), device_classes)
     by_node = None if isinstance(pods, Missing) else pods_by_node(pods)
     candidates = sorted((n for n in nodes if is_gpu_node(n) and _may_be(pod, n)), key=lambda n: n.name)
     here = {n.name: None if by_node is None else by_node.get(n.name, []) for n in candidates}
@@ -87,8 +87,7 @@ def _counted(asked: Amounts, classes: DeviceClasses | Missing) -> Amounts:
 
 def gpu_asked(pod: Pod) -> str:
     """The GPU resource that a pod asks for (the first by name), or "" when it asks for none."""
-    asked = spec_requests(defaulted(pod.spec))
-    return next((name for name in sorted(asked) if names.is_gpu_resource(name)), "")
+    return min(filter(names.is_gpu_resource, defaulted_requests(pod.spec)), default="")
 
 
 def is_gpu_node(node: Node) -> bool:
@@ -137,10 +136,11 @@ def _row(
     # A node without any allocatable (a cut file) tells nothing of its resources.
     known = here is not None and bool(node.status.allocatable)
     others = [p for p in here or () if (p.namespace, p.name) != (pod.namespace, pod.name)]
-    numbers = room(node, others)
+    taken = [(p, accounted_requests(p)) for p in others if not is_terminal(p)]
+    numbers = room_beside(node, (asked_there for _, asked_there in taken))
     capacity = amounts(node.status.capacity).get(resource, 0)
     taints = untolerated_taints((t for t in node.spec.taints if not _is_cordon(t)), pod.spec.tolerations)
-    misses = node_misses(pod.spec, node).misses
+    misses = node_misses(pod.spec, node)
     short = shortages(asked, numbers) if node.status.allocatable else ()
     return GateRow(
         node=node.name,
@@ -155,7 +155,7 @@ def _row(
         taints=taints,
         misses=misses,
         shortages=short,
-        holders=_holders(others, resource),
+        holders=_holders(taken, resource),
         others=_other_names(node, resource),
         for_machines=is_for_machines(node),
     )
@@ -194,13 +194,17 @@ def _device_obstacles(short: Shortage, capacity: int) -> tuple[Obstacle, ...]:
     return (Obstacle.UNHEALTHY, held) if short.allocatable < short.requested <= capacity else (held,)
 
 
-def _holders(here: list[Pod], resource: str) -> tuple[Holder, ...]:
-    held = [_holder(p, resource) for p in here if not is_terminal(p)]
-    return tuple(sorted((h for h in held if h.count), key=lambda h: (-h.count, h.pod)))
+def holders(here: Iterable[Pod], resource: str) -> tuple[Holder, ...]:
+    """The pods on a node that hold some of a resource, most first."""
+    return _holders([(p, accounted_requests(p)) for p in here if not is_terminal(p)], resource)
 
 
-def _holder(pod: Pod, resource: str) -> Holder:
-    count = accounted_requests(pod).get(resource, 0)
+def _holders(taken: list[tuple[Pod, Amounts]], resource: str) -> tuple[Holder, ...]:
+    held = [_holder(pod, asked[resource]) for pod, asked in taken if asked.get(resource)]
+    return tuple(sorted(held, key=lambda h: (-h.count, h.pod)))
+
+
+def _holder(pod: Pod, count: int) -> Holder:
     return Holder(f"{pod.namespace}/{pod.name}", count, pod.metadata.deletion_timestamp is not None)
 
 

@@ -5,8 +5,9 @@ from collections import defaultdict
 import msgspec
 
 from lockgate.diagnosis.operand_names import APPS, short_name, validation
+from lockgate.kit.by_identity import by_identity
 from lockgate.model.facts import DaemonSets, Missing, Pods
-from lockgate.model.objects import DaemonSet, Pod
+from lockgate.model.objects import DaemonSet, OwnerReference, Pod
 
 _ORDER = {name: place for place, name in enumerate(APPS)}
 
@@ -73,4 +74,9 @@ def _operand(pod: Pod, by_name: dict[tuple[str, str], str]) -> str:
 
 def _owner(pod: Pod) -> str:
     """The DaemonSet that made a pod, "" where none did."""
-    return next((o.name for o in pod.metadata.owner_references if o.kind == "DaemonSet"), "")
+    return _daemon_set(pod.metadata.owner_references)
+
+
+@by_identity
+def _daemon_set(owners: tuple[OwnerReference, ...]) -> str:
+    return next((o.name for o in owners if o.kind == "DaemonSet"), "")

@@ -17,7 +17,7 @@ from lockgate.model import names
 from lockgate.model.facts import DeviceClasses, Missing, Nodes
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
-from lockgate.scheduling.requests import defaulted, spec_requests
+from lockgate.scheduling.requests import defaulted_requests
 
 _VENDOR = "nvidia.com/"
 
@@ -25,7 +25,7 @@ _VENDOR = "nvidia.com/"
 @rule(codes=("C11",), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,), asks_gpu=None)
 def misspelt(pod: Pod, nodes: Nodes, device_classes: DeviceClasses | Missing) -> Failed | None:
     offered = sorted({name for node in nodes for name in node.status.allocatable})
-    wanted = sorted(spec_requests(defaulted(pod.spec)))
+    wanted = sorted(defaulted_requests(pod.spec))
     classes = () if isinstance(device_classes, Missing) else device_classes
     known = (*offered, *names.HAMI_AMOUNTS, *(c.spec.extended_resource_name for c in classes))
     wrong = [n for n in wanted if n.startswith(_VENDOR) and n not in known and not names.is_gpu_resource(n)]
