@@ -62,6 +62,9 @@ def test_a_pod_uses_its_own_account(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert (found.server, found.namespace) == ("https://[fd00::1]:443", "gpu-operator")
 
 
+_TO_C = "context: {cluster: c}"
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -72,7 +75,7 @@ def test_a_pod_uses_its_own_account(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ("clusters: 3\n", "not a kubeconfig"),
         ("current-context: x\ncontexts: [{name: x, context: {cluster: {}}}]\n", "not a kubeconfig"),
         (
-            "clusters: []\ncurrent-context: x\ncontexts: [{name: 3, context: &c {cluster: c}}, {name: y, context: *c}]\n",
+            f"clusters: []\ncurrent-context: x\ncontexts: [{{name: 3, {_TO_C}}}, {{name: y, {_TO_C}}}]\n",
             "contexts: 3, y",
         ),
         (" " * (5 << 20), "larger than 4 MiB"),
