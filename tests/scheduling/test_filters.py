@@ -73,4 +73,3 @@ def test_a_scene_changes_by_values() -> None:
     assert place(pod(requests={GPU: 1}), before).nodes_that_fit == ("a",)
     assert place(pod(requests={GPU: 1}), after).nodes_that_fit == ()
     assert place(pod(requests={GPU: 1}), after.without_pods("a", [("default", "x")])).nodes_that_fit == ("a",)
-    assert place(pod(), after.without_node("a")).verdicts == ()

@@ -1,6 +1,6 @@
 """NodeResourcesFit: what is short, in the scheduler's words, and what eviction could not mend."""
 
-from lockgate.scheduling.node_fit import copies_that_fit, fits, holds_room, room, rooms, shortages
+from lockgate.scheduling.node_fit import copies_that_fit, fits, holds_room, room, shortages
 from lockgate.scheduling.requests import pod_requests
 from tests.scheduling.build import node, pod
 
@@ -57,8 +57,3 @@ def test_copies_that_fit_is_what_adding_pods_one_by_one_gives() -> None:
         assert fits(asked, here)
         here = here.plus(asked)
     assert not fits(asked, here)
-
-
-def test_pods_are_counted_on_their_own_node() -> None:
-    all_rooms = rooms([node("a"), node("b")], [pod(requests={GPU: 5}, nodeName="a"), pod(requests={GPU: 5})])
-    assert {name: here.headroom(GPU) for name, here in all_rooms.items()} == {"a": 3, "b": 8}

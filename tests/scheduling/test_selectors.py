@@ -5,12 +5,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from lockgate.model.objects import LabelRequirement, LabelSelector, Node, PodSpec
+from lockgate.model.objects import LabelRequirement, LabelSelector, PodSpec
 from lockgate.scheduling.selectors import (
     matches_labels,
     matches_node,
     matches_requirement,
-    nearest_misses,
     node_misses,
     pinned_names,
 )
@@ -69,7 +68,7 @@ def test_terms_are_alternatives_and_their_expressions_are_not() -> None:
 @pytest.mark.parametrize("spec", [affinity(), affinity({})], ids=["no term", "an empty term"])
 def test_an_affinity_that_says_nothing_matches_no_node_and_says_so(spec: PodSpec) -> None:
     assert not matches_node(spec, node())
-    assert node_misses(spec, node()).misses
+    assert node_misses(spec, node())
 
 
 def test_node_selector_and_affinity_must_both_hold() -> None:
@@ -97,22 +96,18 @@ def test_pinned_names_are_those_that_every_term_names() -> None:
     assert pinned_names(PodSpec()) is None
 
 
-def test_the_nearest_node_is_the_one_whose_label_has_another_value() -> None:
+def test_a_label_with_another_value_is_told_from_none() -> None:
     spec = PodSpec(node_selector={"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB"})
-    nodes: list[Node] = [node("cpu-1"), node("gpu-2", labels=SHARED)]
-    nearest = nearest_misses(spec, nodes)
-    assert [missed.node for missed in nearest] == ["gpu-2", "cpu-1"]
-    assert nearest[0].misses[0].seen == "NVIDIA-A100-SXM4-40GB-SHARED"
-    assert nearest[1].misses[0].seen is None
+    seen = [node_misses(spec, each)[0].seen for each in (node("cpu-1"), node("gpu-2", labels=SHARED))]
+    assert seen == [None, "NVIDIA-A100-SXM4-40GB-SHARED"]
 
 
-def test_a_matching_node_misses_nothing_and_is_not_listed() -> None:
-    spec = PodSpec(node_selector={"zone": "a"})
-    assert nearest_misses(spec, [node(labels=A100)]) == ()
+def test_a_matching_node_misses_nothing() -> None:
+    assert node_misses(PodSpec(node_selector={"zone": "a"}), node(labels=A100)) == ()
 
 
 def test_the_term_that_comes_nearest_is_the_one_explained() -> None:
     far = [{"key": "x", "operator": "Exists"}, {"key": "y", "operator": "Exists"}]
     spec = affinity({"matchExpressions": far}, expression("zone", "In", "b", "c"))
-    (miss,) = node_misses(spec, node(labels=A100)).misses
+    (miss,) = node_misses(spec, node(labels=A100))
     assert (miss.wanted, miss.seen) == ("zone in (b, c)", "a")

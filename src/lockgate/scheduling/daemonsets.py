@@ -39,7 +39,7 @@ def target(daemonset: DaemonSet, node: Node) -> Target:
     elsewhere = spec.node_name if spec.node_name and spec.node_name != node.name else ""
     return Target(
         node=node.name,
-        misses=node_misses(spec, node).misses,
+        misses=node_misses(spec, node),
         taints=untolerated_taints(node.spec.taints, tolerations(daemonset)),
         pinned_to=elsewhere,
     )

@@ -189,9 +189,7 @@ def _selector(pod: Pod) -> Check | None:
     def on(view: NodeView) -> Refusal | None:
         if matches_node(pod.spec, view.node):
             return None
-        return Refusal(
-            plugin="NodeAffinity", reasons=(_SELECTOR_REASON,), misses=node_misses(pod.spec, view.node).misses
-        )
+        return Refusal(plugin="NodeAffinity", reasons=(_SELECTOR_REASON,), misses=node_misses(pod.spec, view.node))
 
     return on
 

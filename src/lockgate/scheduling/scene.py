@@ -73,10 +73,6 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
         """The scene with one node alone."""
         return msgspec.structs.replace(self, nodes={name: self.nodes[name]})
 
-    def without_node(self, name: str) -> "Scene":
-        """The scene without one node and the pods on it."""
-        return msgspec.structs.replace(self, nodes={n: view for n, view in self.nodes.items() if n != name})
-
 
 def scene(
     nodes: Iterable[Node],

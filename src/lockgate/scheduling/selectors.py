@@ -5,7 +5,7 @@ never keep a pod away, so they are not read.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import msgspec
 
@@ -23,13 +23,6 @@ class Miss(msgspec.Struct, frozen=True, kw_only=True):
     key: str
     wanted: str
     seen: str | None
-
-
-class NodeMiss(msgspec.Struct, frozen=True, kw_only=True):
-    """What keeps one node from matching, by the term of the affinity that comes nearest; empty when it matches."""
-
-    node: str
-    misses: tuple[Miss, ...]
 
 
 def matches_node(spec: PodSpec, node: Node) -> bool:
@@ -102,22 +95,13 @@ def term_misses(term: NodeSelectorTerm, node: Node) -> tuple[Miss, ...]:
     )
 
 
-def node_misses(spec: PodSpec, node: Node) -> NodeMiss:
+def node_misses(spec: PodSpec, node: Node) -> tuple[Miss, ...]:
     """What one node lacks for nodeSelector and for the affinity term that comes nearest; empty where both admit it."""
     misses = node_selector_misses(spec, node)
     terms = _terms(spec)
     if terms is not None and not matches_affinity(spec, node):
         misses += min((_term_misses_or_empty(term, node) for term in terms), key=len, default=_NO_TERM)
-    return NodeMiss(node=node.name, misses=misses)
-
-
-def nearest_misses(spec: PodSpec, nodes: Iterable[Node], limit: int = 3) -> tuple[NodeMiss, ...]:
-    """The nodes that come nearest to what was asked, best first: fewest misses, then labels with another value.
-
-    Nodes that match are left out. Equal ones keep the order of their names, so that the answer is the same every time.
-    """
-    missed = (node_misses(spec, node) for node in nodes)
-    return tuple(sorted((m for m in missed if m.misses), key=_distance)[:limit])
+    return misses
 
 
 def pinned_names(spec: PodSpec) -> frozenset[str] | None:
@@ -196,8 +180,3 @@ def _int64(text: str | None) -> int | None:
         return None
     number = int(text)
     return number if -(2**63) <= number < 2**63 else None
-
-
-def _distance(missed: NodeMiss) -> tuple[int, int, str]:
-    absent = sum(miss.seen is None for miss in missed.misses)
-    return len(missed.misses), absent, missed.node

@@ -12,7 +12,6 @@ from lockgate.model.objects import Node, Taint, Toleration
 
 NO_SCHEDULE = "NoSchedule"
 NO_EXECUTE = "NoExecute"
-PREFER_NO_SCHEDULE = "PreferNoSchedule"
 UNSCHEDULABLE_KEY = "node.kubernetes.io/unschedulable"
 _BLOCKING = frozenset((NO_SCHEDULE, NO_EXECUTE))
 _CORDON = Taint(key=UNSCHEDULABLE_KEY, effect=NO_SCHEDULE)
