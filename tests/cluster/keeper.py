@@ -11,7 +11,6 @@ cgroups that were left (`sweep`).
 import contextlib
 import os
 import secrets
-import shutil
 import signal
 import socket
 import subprocess
@@ -29,7 +28,7 @@ from tests.cluster.api import Api
 from tests.cluster.control_plan import control_files, control_plan
 from tests.cluster.gpus import simulated_gpus
 from tests.cluster.identities import make_identities
-from tests.cluster.leftovers import PREFIX, make_held, sweep
+from tests.cluster.leftovers import PREFIX, make_held, remove, sweep
 from tests.cluster.node_plan import node_plan
 from tests.cluster.processes import inside
 from tests.cluster.programs import Programs
@@ -77,7 +76,7 @@ class Keeper:
         for process in reversed(self._processes):
             processes.end(process)
         cgroups.remove(self._name)
-        shutil.rmtree(self._folder, ignore_errors=True)
+        remove(self._folder)
 
     def last_words(self, lines: int = 5) -> str:
         """The ends of all logs, for the one who asks why the cluster did not start."""

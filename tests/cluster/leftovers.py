@@ -1,13 +1,16 @@
 """Folders of clusters: held by a lock while their keeper lives, removed with their cgroups when it was killed."""
 
+import contextlib
 import fcntl
 import os
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.cluster import cgroups
 
 PREFIX = "lockgate-cluster-"
+_AT_ONCE = 16  # files; on a file system mounted with `discard` each removal waits for the disk
 
 
 def make_held(folder: Path) -> None:
@@ -34,7 +37,20 @@ def sweep(base: Path) -> list[str]:
         except OSError:  # its keeper lives
             continue
         cgroups.remove(folder.name)
-        shutil.rmtree(folder, ignore_errors=True)  # last, so that what it names is never left without it
+        remove(folder)  # last, so that what it names is never left without it
         os.close(lock)
         dead.append(folder.name)
     return dead
+
+
+def remove(folder: Path) -> None:
+    """Remove a cluster's folder with all that is in it: many files at once, since one by one takes a minute."""
+    files = [Path(place, name) for place, _, names in os.walk(folder) for name in names]
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        list(pool.map(_unlink, files))
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _unlink(file: Path) -> None:
+    with contextlib.suppress(OSError):  # gone already; what cannot be removed stays, as for rmtree
+        file.unlink()

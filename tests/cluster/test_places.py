@@ -42,6 +42,9 @@ def test_a_sweep_removes_what_a_dead_keeper_left_and_nothing_else(tmp_path: Path
     leftovers.make_held(living := tmp_path / "lockgate-cluster-aaaaaa")
     (dead := tmp_path / "lockgate-cluster-bbbbbb").mkdir()
     (dead / "lock").touch()
+    (dead / "nodes/gpu-a/etc").mkdir(parents=True)
+    (dead / "nodes/gpu-a/etc/hosts").touch()
+    (dead / "nodes/gpu-a/etc/there").symlink_to(living)
     (other := tmp_path / "lockgate-truth-cccccc").mkdir()
     # flock is held by the open file, and a living keeper is another process: fork one that looks.
     child = os.fork()

@@ -21,7 +21,9 @@ from tests.cluster.repository import REPOSITORY
 
 pytestmark = pytest.mark.e2e
 
-_GONE_WITHIN = 20.0  # seconds after the end of pytest
+_GONE_WITHIN = 120.0  # seconds after the end of pytest, on a machine that is busy with other things
+_STARTS_WITHIN = 240.0
+_ENDS_WITHIN = 240.0
 _TEST = """
 import json, os, time
 from pathlib import Path
@@ -92,7 +94,7 @@ def start(tmp_path: Path, started: list[subprocess.Popen[bytes]], then: str) -> 
 def trace(tmp_path: Path, process: subprocess.Popen[bytes]) -> Trace:
     """Wait until the inner test has its pod, then write down what is there."""
     told = tmp_path / "told.json"
-    until = time.monotonic() + 120
+    until = time.monotonic() + _STARTS_WITHIN
     while not told.exists():
         assert process.poll() is None, (tmp_path / "output").read_text()
         assert time.monotonic() < until, (tmp_path / "output").read_text()
@@ -163,7 +165,7 @@ def test_nothing_stays_after_a_normal_end(tmp_path: Path, run_pytest: list[subpr
     before = trace(tmp_path, process)
     assert what_stays(before), "a living cluster must be seen"
     go.touch()
-    assert process.wait(60) == 0, (tmp_path / "output").read_text()
+    assert process.wait(_ENDS_WITHIN) == 0, (tmp_path / "output").read_text()
     assert not what_stays(before)
 
 
@@ -172,7 +174,7 @@ def test_nothing_stays_after_a_failed_test(tmp_path: Path, run_pytest: list[subp
     process = start(tmp_path, run_pytest, _WAITS_FOR_GO.format(go=str(go)) + "\n        assert 1 == 2")
     before = trace(tmp_path, process)
     go.touch()
-    assert process.wait(60) == 1, (tmp_path / "output").read_text()
+    assert process.wait(_ENDS_WITHIN) == 1, (tmp_path / "output").read_text()
     assert_nothing_stays(before)
     (bundle,) = (tmp_path / "artifacts").iterdir()
     assert f"bundle kept: kubectl gpu why --from {bundle}" in (tmp_path / "output").read_text()
@@ -182,7 +184,7 @@ def test_nothing_stays_after_ctrl_c(tmp_path: Path, run_pytest: list[subprocess.
     process = start(tmp_path, run_pytest, _WAITS)
     before = trace(tmp_path, process)
     os.killpg(process.pid, signal.SIGINT)  # a terminal sends it to the whole foreground group
-    assert process.wait(60) == 2, (tmp_path / "output").read_text()
+    assert process.wait(_ENDS_WITHIN) == 2, (tmp_path / "output").read_text()
     assert_nothing_stays(before)
 
 
@@ -190,7 +192,7 @@ def test_nothing_stays_after_kill_9(tmp_path: Path, run_pytest: list[subprocess.
     process = start(tmp_path, run_pytest, _WAITS)
     before = trace(tmp_path, process)
     process.kill()
-    assert process.wait(60) == -signal.SIGKILL
+    assert process.wait(_ENDS_WITHIN) == -signal.SIGKILL
     assert_nothing_stays(before)
 
 
