@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -181,7 +182,9 @@ Events:
     assert result.stdout.startswith("WARNING") or result.stdout.startswith("UNKNOWN")
     assert "3 Insufficient nvidia.com/gpu" in result.stdout
     assert "kubectl get nodes -A -o json" in result.stdout
-    assert "scheduling/all-held" in result.stdout.partition("Not checked")[2]
+    open_ = result.stdout.partition("Not checked")[2]
+    assert "nodes: a description does not show it; to know it: kubectl get nodes -A -o json" in open_
+    assert re.search(r"open: autoscaling/.+ and 17 more", " ".join(open_.split()))
 
 
 MANIFEST = b"""

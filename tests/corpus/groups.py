@@ -18,10 +18,11 @@ from lockgate.diagnosis.rule import Rule
 from lockgate.diagnosis.scope import scope
 from lockgate.diagnosis.target import parse_target
 from lockgate.model.facts import Missing, Snapshot
+from lockgate.model.finding import Diagnosis
 from tests.corpus import apart
-from tests.corpus.judge import Expect
+from tests.corpus.judge import Expect, matches
 from tests.corpus.question import Question
-from tests.corpus.variants import VARIANTS, Variant, world
+from tests.corpus.variants import VARIANTS, Change, Variant, world
 from tests.corpus.written import Case, load, of_rules
 from tests.rules.world import snapshot
 
@@ -89,28 +90,37 @@ def _sampled(name: str, share: int) -> bool:
 def _varied(variant: str) -> Group:
     def questions(rules: Rules, share: int) -> Iterator[Question]:
         for case in chain(load("reports"), load("pairs"), load("healthy"), of_rules()):
-            for ask in case.asks:
-                name = f"{case.name} ({ask or 'cluster'}), {variant}"
-                if _sampled(name, share) and (made := _vary(case, ask, name, VARIANTS[variant], rules)):
-                    yield made
+            for which, change in VARIANTS[variant].changes(world(case.facts)).items():
+                for ask in case.asks:
+                    name = f"{case.name} ({ask or 'cluster'}), {variant}{f': {which}' if which else ''}"
+                    if _sampled(name, share) and (made := _vary(case, ask, name, VARIANTS[variant], change, rules)):
+                        yield made
 
     return questions
 
 
-def _vary(case: Case, ask: str, name: str, variant: Variant, rules: Rules) -> Question | None:
+def _vary(case: Case, ask: str, name: str, variant: Variant, change: Change, rules: Rules) -> Question | None:
     changed = world(case.facts)
-    if not variant.change(changed, random.Random(name)):
+    if not change(changed, random.Random(name)):
         return None
     expect = _allowing_less(case, ask, rules) if variant.takes_away else case.expect
     return Question(name=name, snapshot=variant.read(changed), ask=ask, expect=expect)
 
 
 def _allowing_less(case: Case, ask: str, rules: Rules) -> Expect:
-    """With fewer facts the answer may stop on the way: at what follows from the cause, or at not knowing."""
+    """With fewer facts the answer may stop on the way: at what follows from the cause, or at not knowing.
+
+    A code of the catalogue is not known where a rule says so that tells of it.
+    """
     whole = Question(name=case.name, snapshot=snapshot(case.facts), ask=ask, expect=case.expect).answer(rules)
     way = [f.id for f in whole.findings if f.follows]
-    causes = tuple("|".join((cause, *way)) for cause in case.expect.causes)
+    causes = tuple("|".join((cause, *_telling(cause, whole), *way)) for cause in case.expect.causes)
     return msgspec.structs.replace(case.expect, causes=causes, or_unknown=True)
+
+
+def _telling(cause: str, whole: Diagnosis) -> list[str]:
+    """The ids and codes by which the whole facts tell of a cause."""
+    return [name for f in whole.findings if matches(f, cause) for name in (f.id, *f.codes)]
 
 
 def _apart(_rules: Rules, share: int) -> Iterator[Question]:

@@ -50,7 +50,7 @@ def judge(diagnosis: Diagnosis, expect: Expect) -> Score:
 
 def _says_unknown(diagnosis: Diagnosis, expect: Expect) -> bool:
     """Whether the answer, or the rule of the cause, says that something could not be checked."""
-    open_rules = {n.id for n in diagnosis.not_checked}
+    open_rules = {rule for n in diagnosis.not_checked for rule in (n.id, *n.rules)}
     asked = {one for cause in expect.causes for one in cause.split("|")}
     return diagnosis.verdict in (Verdict.UNKNOWN, Verdict.WAITING) or bool(open_rules & asked)
 

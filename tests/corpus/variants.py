@@ -8,7 +8,8 @@ import copy
 import datetime as dt
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -28,12 +29,19 @@ class World(msgspec.Struct):
     beside: dict[str, Any]
 
 
-class Variant(msgspec.Struct, frozen=True):
-    """A change of a world (False: it does not apply), how it is read, and whether it takes facts away."""
+Change = Callable[[World, random.Random], bool]  # False: it does not apply
 
-    change: Callable[[World, random.Random], bool]
+
+class Variant(msgspec.Struct, frozen=True):
+    """Changes of a world by name, how it is read then, and whether they take facts away."""
+
+    changes: Callable[[World], Mapping[str, Change]]
     read: Callable[[World], Snapshot] = lambda world: snapshot_of(world.objects, world.beside)
     takes_away: bool = False
+
+
+def _one(change: Change) -> Callable[[World], Mapping[str, Change]]:
+    return lambda _world: {"": change}
 
 
 def world(facts: dict[str, Any]) -> World:
@@ -172,12 +180,14 @@ _MAY_LACK = (
 )
 
 
-def _one_section_missing(world: World, dice: random.Random) -> bool:
-    """One of the sections that have something to say may not be read."""
+def _each_section_missing(world: World) -> Mapping[str, Change]:
+    """Of the sections that have something to say each in turn may not be read."""
     told = [s for s in _MAY_LACK if world.objects.get(s) or world.beside.get({"node_files": "files"}.get(s, s))]
-    if not told:
-        return False
-    world.beside["missing"] = [*world.beside.get("missing", ()), dice.choice(told)]
+    return {section.replace("_", " "): partial(_without_section, section) for section in told}
+
+
+def _without_section(section: str, world: World, _dice: random.Random) -> bool:
+    world.beside["missing"] = [*world.beside.get("missing", ()), section]
     return True
 
 
@@ -186,10 +196,10 @@ def _unchanged(_world: World, _dice: random.Random) -> bool:
 
 
 VARIANTS: dict[str, Variant] = {
-    "200 unrelated events": Variant(_noise),
-    "events.k8s.io": Variant(_events_k8s_io),
-    "Kubernetes 1.25": Variant(_release_1_25, takes_away=True),
-    "Kubernetes 1.37": Variant(_release_1_37),
-    "an input folder": Variant(_unchanged, read=lambda world: through_folder(world.objects, world.beside)),
-    "one section missing": Variant(_one_section_missing, takes_away=True),
+    "200 unrelated events": Variant(_one(_noise)),
+    "events.k8s.io": Variant(_one(_events_k8s_io)),
+    "Kubernetes 1.25": Variant(_one(_release_1_25), takes_away=True),
+    "Kubernetes 1.37": Variant(_one(_release_1_37)),
+    "an input folder": Variant(_one(_unchanged), read=lambda world: through_folder(world.objects, world.beside)),
+    "one section missing": Variant(_each_section_missing, takes_away=True),
 }

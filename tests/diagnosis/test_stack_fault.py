@@ -4,7 +4,7 @@ from typing import Any
 
 from lockgate.diagnosis.engine import diagnose
 from lockgate.diagnosis.target import parse_target
-from lockgate.model.finding import Diagnosis
+from lockgate.model.finding import Diagnosis, Verdict
 from lockgate.rules import all_rules
 from tests.rules.world import snapshot
 
@@ -66,7 +66,10 @@ def test_logs_of_some_nodes_alone_leave_the_question_open_for_the_others() -> No
     assert open_ == ["kubectl gpu why node/NAME"]
 
 
-def test_nothing_is_left_open_where_all_operands_are_well() -> None:
+def test_no_rule_of_the_stack_is_open_where_all_operands_are_well() -> None:
     facts = {"operator": {"nodes": ["gpu-a"]}, "missing": ["logs"]}
     found = diagnose(snapshot(facts), parse_target(""), all_rules())
-    assert [n for n in found.not_checked if "may not be read" in n.reason] == []
+    unread = [n for n in found.not_checked if "may not be read" in n.reason]
+    assert [(n.id, n.decides) for n in unread] == [("logs", False)]
+    assert not {"driver/nouveau", "operands/fabric", "mig/glibc"}.intersection(unread[0].rules)
+    assert (found.verdict, found.exit_code) == (Verdict.HEALTHY, 0)

@@ -12,7 +12,6 @@ from lockgate.model.objects import Pod, Resource
 
 T = TypeVar("T", bound=Resource)
 _LOG_LINES = 50
-_UNKNOWN = "the cluster does not know"
 _LOG_BYTES = 64 * 1024
 # Where a kind is not served, and there is another way to what it tells.
 _INSTEAD = {"gpunodestates": "kubectl gpu collect --probe reads it from the nodes; or install Lockgate's agents"}
@@ -73,14 +72,16 @@ class Reader:
         place = (pod.namespace, pod.name, container)
         try:
             text = await self._api.logs(*place, previous=previous, tail=_LOG_LINES, limit_bytes=_LOG_BYTES)
-        except ApiError as error:
+        except Forbidden as error:
             return _missing(error, f"RBAC: get on pods/log in namespace {pod.namespace}")
+        except ApiError as error:
+            return _missing(error, f"kubectl logs -n {pod.namespace} {pod.name} -c {container}")
         return Log(*place, text, previous)
 
 
 def is_unknown(found: object) -> bool:
     """Whether an answer says that the cluster does not serve the kind, or not in this version."""
-    return isinstance(found, Missing) and found.reason.startswith(_UNKNOWN)
+    return isinstance(found, Missing) and found.unserved
 
 
 def _missing(error: ApiError, how: str) -> Missing:
@@ -90,8 +91,9 @@ def _missing(error: ApiError, how: str) -> Missing:
 def unknown(resource: Kind[Any]) -> Missing:
     """What is known of a kind that the cluster does not serve."""
     return Missing(
-        f"{_UNKNOWN} {resource.plural}",
+        f"the cluster does not know {resource.plural}",
         _INSTEAD.get(resource.plural) or f"install what defines {resource.kind} of {resource.api_version}",
+        unserved=True,
     )
 
 

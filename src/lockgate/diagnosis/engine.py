@@ -1,6 +1,6 @@
 """`diagnose(snapshot, target, rules)`: run the rules that speak about where the target is, and order what they say."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -13,8 +13,9 @@ from lockgate.diagnosis.order import Said, explaining, in_order
 from lockgate.diagnosis.rule import Failed, Outcome, Passed, Rule, Skipped
 from lockgate.diagnosis.scope import scope
 from lockgate.diagnosis.stage import Stage
-from lockgate.diagnosis.subject import Facts, Subject, sections_read
+from lockgate.diagnosis.subject import Facts, Subject
 from lockgate.diagnosis.target import CLUSTER, WIDE, Target
+from lockgate.diagnosis.unread import hiding, together, unread
 from lockgate.diagnosis.verdict import conclude
 from lockgate.diagnosis.waive import NO_WAIVERS, Waivers, said
 from lockgate.model.facts import Missing, Snapshot
@@ -46,7 +47,8 @@ def diagnose(snapshot: Snapshot, target: Target, rules: Iterable[Rule], waivers:
     waivers = waivers.with_annotations(snapshot, [rule.id for rule in rules])
     asked_about = TargetRef(found.target.kind, found.target.name, found.target.namespace)
     findings, waived = waivers.apart(every, asked_about)
-    not_checked = (*_distinct(n for a in answers for n in a.not_checked), *_unseen(found.unseen))
+    open_ = (*hiding(snapshot, found.through), *(n for a in answers for n in a.not_checked))
+    not_checked = (*together(open_), *_unseen(found.unseen))
     verdict, headline = conclude(found, findings, not_checked)
     return Diagnosis(
         target=asked_about,
@@ -83,11 +85,9 @@ class _Asked:
             said=self._said([(r, o) for r, o in outcomes if isinstance(o, Failed)], subject, facts),
             ruled_out=tuple(RuledOut(r.id, o.reason) for r, o in outcomes if isinstance(o, Passed)),
             not_checked=tuple(
-                question_as_told(NotChecked(r.id, o.reason, o.how, o.decides), subject.pod)
-                for r, o in outcomes
-                if isinstance(o, Skipped)
-            )
-            + tuple(_refused(outcomes, facts)),
+                question_as_told(question, subject.pod)
+                for question in (*_skipped(outcomes), *unread(subject, outcomes, facts))
+            ),
         )
 
     def _said(self, failed: list[tuple[Rule, Failed]], subject: Subject, facts: Facts) -> tuple[Said, ...]:
@@ -123,20 +123,15 @@ def applies(rule: Rule, subject: Subject) -> bool:
 
 
 def outcome(rule: Rule, facts: Facts) -> Outcome:
-    """One rule's outcome; Skipped where a fact that it needs is missing."""
+    """One rule's outcome; Skipped where a fact that it needs is missing, nothing where the cluster has no such kind."""
     arguments = facts.arguments(rule.needs)
     if isinstance(arguments, Missing):
-        return Skipped(arguments.reason, arguments.how)
+        return None if arguments.unserved else Skipped(arguments.reason, arguments.how)
     return rule.check(**arguments)
 
 
-def _refused(said: list[tuple[Rule, Outcome]], facts: Facts) -> Iterator[NotChecked]:
-    """What rules that have nothing to say were not allowed to see, beyond what others call open for the same reason."""
-    told = {o.how for _, o in said if isinstance(o, Skipped)}
-    for name in dict.fromkeys(name for r, o in said if o is None for name in sections_read(r.needs)):
-        section = facts.get(name)
-        if isinstance(section, Missing) and section.refused and section.how not in told:
-            yield NotChecked(name.replace("_", "-"), section.reason, section.how, decides=False)
+def _skipped(said: list[tuple[Rule, Outcome]]) -> tuple[NotChecked, ...]:
+    return tuple(NotChecked(r.id, o.reason, o.how, o.decides) for r, o in said if isinstance(o, Skipped))
 
 
 def _finding(rule: Rule, failed: Failed, affected: tuple[str, ...]) -> Finding:
@@ -173,10 +168,6 @@ def _unseen(count: int) -> tuple[NotChecked, ...]:
         return ()
     reason = f"{count} more pods that are not well were not looked at; ask about one of them, or mend these first"
     return (NotChecked("cluster", reason, "kubectl gpu why pod/NAME -n NAMESPACE", decides=False),)
-
-
-def _distinct(items: Iterable[NotChecked]) -> tuple[NotChecked, ...]:
-    return tuple(sorted(dict.fromkeys(items), key=lambda n: (not n.decides, n.id, n.reason)))
 
 
 def _still_out(answers: list[Answers], findings: tuple[Finding, ...]) -> tuple[RuledOut, ...]:

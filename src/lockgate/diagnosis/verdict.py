@@ -40,7 +40,7 @@ def conclude(found: Scope, findings: Sequence[Finding], not_checked: Sequence[No
         first = next(f for f in findings if f.severity is Severity.WARNING)
         undecided = first.gpu is None and any(n.decides for n in not_checked)
         return Verdict.UNKNOWN if undecided else Verdict.WARNING, _sentence(target, first)
-    verdict, sentence = _nothing_found(target, found.about, [n for n in not_checked if n.decides], found.looked_at)
+    verdict, sentence = _nothing_found(target, found.about, not_checked, found.looked_at)
     return verdict, sentence + _remarks(findings)
 
 
@@ -73,29 +73,29 @@ def _name(target: Target) -> str:
 
 
 def _nothing_found(
-    target: Target, about: Sequence[Subject], open_questions: Sequence[NotChecked], looked_at: str
+    target: Target, about: Sequence[Subject], not_checked: Sequence[NotChecked], looked_at: str
 ) -> tuple[Verdict, str]:
     if target.kind in WIDE:
-        return _nothing_wrong(target, about, open_questions, looked_at)
+        return _nothing_wrong(target, about, not_checked, looked_at)
     sick = [s for s in about if not s.well]
-    if open_questions:
-        return Verdict.UNKNOWN, f"{_name(target)} {_state(about)}; {_open(open_questions)}."
+    if deciding := [n for n in not_checked if n.decides]:
+        return Verdict.UNKNOWN, f"{_name(target)} {_state(about)}; {_open(deciding)}."
     if sick:
         return Verdict.WAITING, f"{_name(target)} {_state(sick)}; no fault is seen."
-    return Verdict.HEALTHY, f"{_name(target)} {_state(about)}. Nothing is wrong."
+    return Verdict.HEALTHY, f"{_name(target)} {_state(about)}. {_well(not_checked)}"
 
 
 def _nothing_wrong(
-    target: Target, about: Sequence[Subject], open_questions: Sequence[NotChecked], looked_at: str
+    target: Target, about: Sequence[Subject], not_checked: Sequence[NotChecked], looked_at: str
 ) -> tuple[Verdict, str]:
     """The answer about what is no workload: its parts were looked at, and pods of it may still be on their way."""
     on_the_way = sum(1 for s in about if s.stage not in _WHOLE)
     seen = looked_at or _looked_at(about)
-    if open_questions:
-        return Verdict.UNKNOWN, f"{_name(target)}: {seen}; {_open(open_questions)}."
+    if deciding := [n for n in not_checked if n.decides]:
+        return Verdict.UNKNOWN, f"{_name(target)}: {seen}; {_open(deciding)}."
     if on_the_way:
         return Verdict.WAITING, f"{_name(target)}: {seen}, {on_the_way} pods are not ready yet; no fault is seen."
-    return Verdict.HEALTHY, f"{_name(target)}: {seen}. Nothing is wrong."
+    return Verdict.HEALTHY, f"{_name(target)}: {seen}. {_well(not_checked)}"
 
 
 def _looked_at(about: Sequence[Subject]) -> str:
@@ -132,6 +132,11 @@ def _with(pod: Pod) -> str:
         return f" with its {resource}"
     claimed = ", ".join(c.name for c in pod.spec.resource_claims)
     return f" with its claims ({claimed})" if claimed else " and asks for no GPU, so it has none"
+
+
+def _well(not_checked: Sequence[NotChecked]) -> str:
+    """Where something was not read, all is well as far as was seen."""
+    return "Nothing wrong is seen in what was read." if not_checked else "Nothing is wrong."
 
 
 def _open(questions: Sequence[NotChecked]) -> str:

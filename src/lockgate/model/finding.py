@@ -99,12 +99,16 @@ class RuledOut(Value, frozen=True, omit_defaults=False):
 
 
 class NotChecked(Value, frozen=True, omit_defaults=False):
-    """A question that stayed open: why, how to get what is lacking, and whether the answer could change the verdict."""
+    """A question that stayed open: why, how to get what is lacking, and whether the answer could change the verdict.
+
+    `id` is a rule's; where several rules would have looked into a section it is the section's, and `rules` names them.
+    """
 
     id: str
     reason: str
     how: str = ""
     decides: bool = True
+    rules: tuple[str, ...] = ()
 
 
 class Waived(Value, frozen=True, omit_defaults=False):

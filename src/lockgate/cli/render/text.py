@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import Final, TextIO
 
-from lockgate.cli.render.lines import WIDTH, few
+from lockgate.cli.render.lines import MOST_EVIDENCE, MOST_QUESTIONS, WIDTH, bounded, few
 from lockgate.model.finding import Diagnosis, Evidence, Finding, NotChecked, Remedy, Severity, Verdict
 
 _STYLES: Final = {"bold": "1", "dim": "2", "red": "1;31", "green": "1;32", "yellow": "1;33", "cyan": "36"}
@@ -19,6 +19,8 @@ _WORDS: Final = {
     Verdict.WAITING: ("WAITING", "yellow"),
     Verdict.UNKNOWN: ("UNKNOWN", "yellow"),
 }
+_MOST_OPEN: Final = 3  # rules that one lacking fact keeps open
+_MOST_ALIKE: Final = 3  # facts that lack alike, of one node or pod each
 _RISKS: Final = {"medium": "touches other pods", "high": "touches every pod of a node"}
 
 
@@ -106,8 +108,11 @@ def _cause(diagnosis: Diagnosis, root: Finding, number: int, paint: Paint) -> It
 
 
 def _evidence(evidence: tuple[Evidence, ...], paint: Paint) -> Iterator[str]:
-    for seen in evidence:
+    shown, more = bounded(evidence, MOST_EVIDENCE, "of the kind")
+    for seen in shown:
         yield from _seen(seen, paint)
+    if more:
+        yield from (paint("dim", line) for line in _wrap(more, 2))
 
 
 def _seen(seen: Evidence, paint: Paint) -> Iterator[str]:
@@ -172,17 +177,32 @@ def _not_checked(items: tuple[NotChecked, ...], paint: Paint) -> Iterator[str]:
     if items:
         yield ""
         yield paint("bold", "Not checked")
-    for (reason, how), ids in _by_reason(items).items():
+    shown, more = bounded(_alike(_by_reason(items)), MOST_QUESTIONS, "questions")
+    for reason, how, ids in shown:
         yield from _wrap(f"{reason}{f'; to know it: {how}' if how else ''}", 6, first=2)
-        yield from (paint("dim", line) for line in _wrap(f"open: {', '.join(ids)}", 8, first=6))
+        yield from (paint("dim", line) for line in _wrap(f"open: {few(ids, _MOST_OPEN)}", 8, first=6))
+    if more:
+        yield from (paint("dim", line) for line in _wrap(more, 2))
 
 
 def _by_reason(items: tuple[NotChecked, ...]) -> dict[tuple[str, str], list[str]]:
     """One lacking fact keeps several questions open; it is said once."""
     grouped: dict[tuple[str, str], list[str]] = {}
     for item in items:
-        grouped.setdefault((item.reason, item.how), []).append(item.id)
+        grouped.setdefault((item.reason, item.how), []).extend(item.rules or (item.id,))
     return grouped
+
+
+def _alike(grouped: dict[tuple[str, str], list[str]]) -> list[tuple[str, str, list[str]]]:
+    """What is open of many nodes or pods for the same rules is said of the first of them."""
+    reasons: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (reason, how), ids in grouped.items():
+        reasons.setdefault((how, tuple(ids)), []).append(reason)
+    found = []
+    for (how, rules), alike in reasons.items():
+        said = alike if len(alike) <= _MOST_ALIKE else [f"{alike[0]}, and {len(alike) - 1} more like it"]
+        found += [(reason, how, list(rules)) for reason in said]
+    return found
 
 
 def _next(roots: list[Finding], paint: Paint) -> Iterator[str]:

@@ -66,6 +66,11 @@ class NodeGate:
         self._said = refusals or {}
 
     @property
+    def is_unread(self) -> bool:
+        """Whether nothing of the node itself is known, neither copied from it nor published by its agents."""
+        return self._state is None and self._folder is None
+
+    @property
     def runtime(self) -> RuntimeState | None:
         """What the node's agent published of the runtime."""
         return self._state.status.runtime if self._state else None

@@ -63,6 +63,8 @@ def dropin_overridden(
     if handler.refused is not None and gate.is_stale(handler.name):
         why = f"what {gate.name} published is older than the kubelet's refusal"
         return Skipped(why, "ask again in a minute, when its agent has looked", decides=False)
+    if gate.effective is None and gate.is_unread and not isinstance(node, Missing):
+        return None  # told once for all rules about the node
     if gate.effective is None:
         # What the kubelet says decides the verdict; the files only say why.
         return Skipped(f"the containerd files of {gate.name} are not known", gate_two.how, decides=False)

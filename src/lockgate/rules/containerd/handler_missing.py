@@ -17,7 +17,7 @@ from lockgate.diagnosis.views.gate_one import is_gpu_node
 from lockgate.diagnosis.views.gate_two import GateTwo, NodeGate
 from lockgate.diagnosis.views.handler import NeededHandler
 from lockgate.diagnosis.views.loaded import CONTAINERD
-from lockgate.model.facts import Missing, RuntimeClasses
+from lockgate.model.facts import Events, Missing, RuntimeClasses
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Event, Node, Pod
 
@@ -30,18 +30,27 @@ from lockgate.model.objects import Event, Node, Pod
     mutes=("operands/init-waits", "operator/policy-not-ready"),
 )
 def handler_missing(
-    pod: Pod, gate_two: GateTwo, handler: NeededHandler, runtime_classes: RuntimeClasses | Missing, node: Node | Missing
+    pod: Pod,
+    gate_two: GateTwo,
+    handler: NeededHandler,
+    runtime_classes: RuntimeClasses | Missing,
+    events: Events | Missing,
+    node: Node | Missing,
 ) -> Failed | Passed | Skipped | None:
     asked_of_node = not isinstance(node, Missing)
     if not handler.name or (not isinstance(node, Missing) and not is_gpu_node(node)):
         return None
     gate = gate_two.on(pod.spec.node_name)
     if handler.refused is None and gate.loaded is None:
+        if asked_of_node and gate.is_unread:
+            return None  # told once for all rules about the node
         # Most pods need no handler: of a node it is asked only in case.
         return Skipped(
             f"what handlers {pod.spec.node_name} has loaded is not known", gate_two.how, decides=not asked_of_node
         )
     if handler.refused is None and gate.loaded is not None and handler.name in gate.loaded.names:
+        if isinstance(events, Missing):
+            return None  # a newer refusal would stand there
         return Passed(f"handler {handler.name} is loaded on {pod.spec.node_name}")
     return _failed(pod, handler, gate, runtime_classes)
 

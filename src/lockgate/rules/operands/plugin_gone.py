@@ -84,7 +84,7 @@ def _failed(
     return Failed(
         about=f"node/{row.node}" if len(rows) == 1 else "nodes",
         codes=_codes(row, on),
-        title=_title(row),
+        title=_title(row, on),
         summary=f"{row.node}: {_numbers(row)}. {_plugin(on)}",
         reach=len(rows),
         evidence=(
@@ -97,12 +97,21 @@ def _failed(
 
 
 def _codes(row: GateRow, on: PluginOn) -> tuple[str, ...]:
+    if _is_either(row, on):
+        return ("C04", "C07")
     if row.known:
         return ("C04",)
     return ("I01",) if "init container" in on.why_not or "PodInitializing" in on.why_not else ("C03",)
 
 
-def _title(row: GateRow) -> str:
+def _is_either(row: GateRow, on: PluginOn) -> bool:
+    """Whether the plugin runs and none of its devices is healthy: it lost the kubelet, or it calls them so itself."""
+    return bool(row.capacity) and on.state is PluginState.RUNNING
+
+
+def _title(row: GateRow, on: PluginOn) -> str:
+    if _is_either(row, on):
+        return "The device plugin runs, and the kubelet has no healthy device of it"
     if row.capacity:
         return "The device plugin died: its devices are unhealthy for the kubelet"
     return (

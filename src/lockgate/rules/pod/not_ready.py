@@ -19,9 +19,10 @@ def not_ready(pod: Pod) -> Failed | None:
     condition = next((c for c in pod.status.conditions if c.type == "Ready"), None)
     if condition is None or is_ready(pod):
         return None
+    why = condition.message or condition.reason or "why it is not ready is not told"
     return Failed(
         about=pod_ref(pod),
-        summary=f"It passed both gates and runs on {pod.spec.node_name}; {condition.message or condition.reason}.",
+        summary=f"It passed both gates and runs on {pod.spec.node_name}; {why}.",
         evidence=(
             Evidence(
                 object=pod_ref(pod),

@@ -1,0 +1,194 @@
+"""What was not read and could change the answer, a line a section, with the rules that would have looked there.
+
+A rule that may do without a section looks elsewhere when that is Missing; if it finds nothing there, it stays open.
+Which sections tell of a subject is a matter of its stage: who else holds a GPU does not say why a container fails.
+
+Statuses decide, words explain. Where the status of what is asked about was not read (the pods of a node), nobody knows
+whether it is well. Where its status says that it is well, words that nobody read (a log, an event, a file) are told and
+decide nothing; where it is not well and no cause is named, they decide.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from lockgate.diagnosis.rule import Failed, Outcome, Rule, Skipped
+from lockgate.diagnosis.stage import Stage, statuses
+from lockgate.diagnosis.subject import Facts, Subject, sections_read
+from lockgate.model.facts import API_SECTIONS, Missing, NodeFiles, NodeFolders, NodeStates, Snapshot
+from lockgate.model.finding import NotChecked, Severity
+from lockgate.model.objects import PodSpec
+from lockgate.model.pod_state import has_run
+
+# What a node says itself: its files and its kernel's log, copied from it or published by its agents.
+_OF_NODE: Final = ("node_files", "node_states")
+_OF_CONTAINERS: Final = ("events", "logs", "nodes", *_OF_NODE)
+# Where faults are told at a stage, beside what rules cannot do without.
+TELLS: Final[Mapping[Stage, tuple[str, ...]]] = {
+    Stage.NO_POD: ("events", "runtime_classes"),
+    Stage.SCHEDULING: ("events", "pods", "persistent_volume_claims", "resource_claims"),
+    Stage.ADMISSION: ("events",),
+    Stage.CREATING: (*_OF_CONTAINERS, "runtime_classes"),
+    Stage.RUNNING: _OF_CONTAINERS,
+    Stage.FAILED: _OF_CONTAINERS,
+    Stage.SUCCEEDED: ("logs",),
+    Stage.TERMINATING: (),
+    Stage.NODE: ("pods", "events", "logs", "runtime_classes", *_OF_NODE),
+    Stage.OPERAND: ("pods", "events", "logs"),
+    Stage.CLUSTER: ("pods", "logs", "cluster_policies", "nvidia_drivers"),
+}
+_WHOLE: Final = (Stage.NODE, Stage.OPERAND, Stage.CLUSTER)
+_UNSEEN: Final = "nothing was read from the node itself: containerd's and CDI's files, the kernel's log"
+_COLLECT: Final = "kubectl gpu collect -o bundle.tgz"
+_PROBE: Final = f"{_COLLECT} --probe"
+
+
+def unread(subject: Subject, said: Sequence[tuple[Rule, Outcome]], facts: Facts) -> Iterator[NotChecked]:
+    """The sections that rules without a word could not look into, unless a cause is named or they are open already."""
+    if any(_names(rule, outcome) for rule, outcome in said):
+        return
+    told = tuple(outcome.how for _, outcome in said if isinstance(outcome, Skipped))
+    silent = [rule for rule, outcome in said if outcome is None]
+    for section in TELLS[subject.stage]:
+        rules = tuple(rule.id for rule in silent if _would_look(rule, section, facts))
+        lacking = _lacking(section, subject, facts) if rules else None
+        if lacking is not None and not any(how.startswith(lacking.how) for how in told):
+            decides = _decides(section, subject, facts)
+            yield NotChecked(section.replace("_", "-"), lacking.reason, lacking.how, decides, rules)
+
+
+def hiding(snapshot: Snapshot, through: Iterable[str]) -> Iterator[NotChecked]:
+    """That sections which were gone through for what lacks pods were not read: nothing tells whether any does."""
+    lacking = {s: m for s in through if isinstance(m := getattr(snapshot, s), Missing) and _is_open(m)}
+    if lacking:
+        names = ", ".join(section.replace("_", " ") for section in lacking)
+        reason = f"whether a workload lacks its pods is not known: {names} were not read"
+        yield NotChecked("workloads", reason, _all_of(lacking))
+
+
+def _all_of(lacking: Mapping[str, Missing]) -> str:
+    """One command for all of them, or the permissions."""
+    if any(_needs_permission(missing) for missing in lacking.values()):
+        return "; ".join(dict.fromkeys(missing.how for missing in lacking.values()))
+    plurals = ",".join(s.plural for s in API_SECTIONS if s.section in lacking)
+    return f"kubectl get {plurals} -A -o json"
+
+
+def together(questions: Iterable[NotChecked]) -> tuple[NotChecked, ...]:
+    """What is open for several subjects said once, what decides first."""
+    alike: dict[tuple[str, str], list[NotChecked]] = {}
+    for question in questions:
+        alike.setdefault((question.id, question.reason), []).append(question)
+    return tuple(sorted(map(_one, alike.values()), key=lambda n: (not n.decides, n.id, n.reason)))
+
+
+def _one(same: Sequence[NotChecked]) -> NotChecked:
+    hows = tuple(dict.fromkeys(n.how for n in same))
+    nodes = len(hows) > 1 and all(how.startswith(f"{_PROBE} ") for how in hows)
+    rules = tuple(dict.fromkeys(rule for n in same for rule in n.rules))
+    how = f"{_PROBE} all" if nodes else hows[0]
+    return msgspec.structs.replace(same[0], how=how, decides=any(n.decides for n in same), rules=rules)
+
+
+def _names(rule: Rule, outcome: Outcome) -> bool:
+    """Whether a cause is named: more than a remark, and more than a symptom of which nothing can be told."""
+    if not isinstance(outcome, Failed) or rule.gpu is None:
+        return False
+    return (outcome.severity or rule.severity) is not Severity.INFO
+
+
+def _would_look(rule: Rule, section: str, facts: Facts) -> bool:
+    """Whether a rule would have read a section: those of the stack read on only where its pods are not well."""
+    if section not in sections_read(rule.needs):
+        return False
+    of_stack = any(need.name == "ailing" for need in rule.needs)
+    return not of_stack or section == "pods" or bool(facts.get("ailing").nodes)
+
+
+def _lacking(section: str, subject: Subject, facts: Facts) -> Missing | None:
+    """Why a section is not known and how to read it, where it is to be had and could say something of the subject."""
+    if section in _OF_NODE:
+        return _of_node(section, subject, facts)
+    missing = facts.get(section)
+    if not isinstance(missing, Missing) or not _concerns(section, subject):
+        return None
+    readable = _is_open(missing) or section == "logs"
+    return msgspec.structs.replace(missing, how=_how(section, missing, subject)) if readable else None
+
+
+def _is_open(section: object) -> bool:
+    """Whether a section was not read and may be had: there is a way to it, and the cluster has such a kind."""
+    return isinstance(section, Missing) and bool(section.how) and not section.unserved
+
+
+def _of_node(section: str, subject: Subject, facts: Facts) -> Missing | None:
+    """Either way to what a node says itself will do; of a node that is asked about it is said where neither is open."""
+    name = subject.node.name if subject.node else subject.pod.spec.node_name if subject.pod else ""
+    ways = {way: facts.get(way) for way in _OF_NODE}
+    if not name or section != _OF_NODE[0] or any(_tells_of(name, way) for way in ways.values()):
+        return None
+    missing = next((way for way in ways.values() if _is_open(way)), None)
+    if missing is None and subject.stage is not Stage.NODE:
+        return None
+    return Missing(_UNSEEN, missing.how if missing and _needs_permission(missing) else f"{_PROBE} {name}")
+
+
+def _tells_of(node: str, known: NodeFolders | NodeStates | Missing) -> bool:
+    if isinstance(known, Missing):
+        return False
+    return any(node == (each.node if isinstance(each, NodeFiles) else each.name) for each in known)
+
+
+def _concerns(section: str, subject: Subject) -> bool:
+    """Whether a section can say something of a pod: one that names no claim is not held up by one."""
+    spec, state = _spec(subject), () if subject.pod is None else statuses(subject.pod)
+    match section:
+        case _ if subject.stage in _WHOLE:
+            return True
+        case "logs":
+            return any(map(has_run, state))
+        case "runtime_classes":
+            return bool(spec.runtime_class_name)
+        case "persistent_volume_claims":
+            return any(v.persistent_volume_claim or v.ephemeral for v in spec.volumes)
+        case "resource_claims":
+            return bool(spec.resource_claims)
+        case _:
+            return True
+
+
+def _spec(subject: Subject) -> PodSpec:
+    if subject.pod is not None:
+        return subject.pod.spec
+    return subject.workload.spec.template.spec if subject.workload else PodSpec()
+
+
+def _decides(section: str, subject: Subject, facts: Facts) -> bool:
+    match subject.stage:
+        case Stage.NODE:  # its operands say whether it is well, and may be known where what others hold is not
+            return section == "pods" and isinstance(facts.get("namespace_pods"), Missing)
+        case Stage.CLUSTER:
+            return section == "pods"
+        case Stage.OPERAND:  # its own status counts them
+            return section == "pods" and not _is_complete(subject)
+        case _:
+            return not subject.well and section not in _OF_NODE
+
+
+def _is_complete(subject: Subject) -> bool:
+    status = subject.operand.status if subject.operand else None
+    return status is not None and status.number_ready >= status.desired_number_scheduled
+
+
+def _how(section: str, missing: Missing, subject: Subject) -> str:
+    """The command that reads it here; a permission that lacks comes first."""
+    if section != "logs" or _needs_permission(missing):
+        return missing.how
+    if subject.pod is None or subject.stage in _WHOLE:
+        return _COLLECT
+    return f"kubectl logs -n {subject.pod.namespace} {subject.pod.name} --all-containers --tail=200"
+
+
+def _needs_permission(missing: Missing) -> bool:
+    return missing.refused or missing.how.startswith("RBAC")
