@@ -22,6 +22,14 @@ def test_before_and_after_and_who_moves(capsys: pytest.CaptureFixture[str]) -> N
     assert max(map(len, lines)) <= 100
 
 
+def test_slots_that_would_share_a_gpu_are_said_to_guarantee_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["what-if", "--replicas", "node-b=4", *HEALTHY])
+    assert "node-b: 4 slots share one GPU of 15 GiB: 0 is guaranteed" in capsys.readouterr().out
+    for action, nodes in ((("--cordon", "whole-1"), []), (("--replicas", "whole-3=4"), [["whole-3"]])):
+        main(["what-if", *action, "--from", "docs/explanation/capacity", "-o", "json"])
+        assert [each["nodes"] for each in json.loads(capsys.readouterr().out)["shared"]] == nodes
+
+
 def test_pods_that_would_be_lost_end_with_3(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["what-if", "--drain", "node-b", *HEALTHY]) == 3
     assert "Would be lost: no controller makes them again (1)" in capsys.readouterr().out

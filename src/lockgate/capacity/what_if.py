@@ -1,13 +1,14 @@
 """Before and after some actions: what capacity becomes, who must move and where to, who would wait, who could start."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
 from lockgate.capacity.actions import Action, ActionError, Effect, MigConfig, apply
 from lockgate.capacity.cluster_puzzle import unbound
 from lockgate.capacity.demand import gpu_requests
-from lockgate.capacity.node_capacity import gpu_nodes
+from lockgate.capacity.node_capacity import NodeCapacity, gpu_nodes
+from lockgate.capacity.shared import Shared, shared
 from lockgate.capacity.table import Row, total
 from lockgate.model.objects import Pod
 from lockgate.scheduling.budgets import Budgets, allowed, guarding
@@ -34,6 +35,7 @@ class WhatIf(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The outcome. `moved` find a new node, `waiting` would find none, `lost` are made by nobody again.
 
     `started` are pods that wait now and would then have a place; `kept` may not be evicted: the action does not end.
+    `shared` says what slots are worth that would share a GPU and do not now.
     """
 
     before: tuple[Row, ...]
@@ -43,6 +45,7 @@ class WhatIf(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     lost: tuple[Fate, ...]
     kept: tuple[Fate, ...]
     started: tuple[Fate, ...]
+    shared: tuple[Shared, ...]
     left_out: tuple[str, ...]
 
 
@@ -62,16 +65,27 @@ def what_if(actions: Sequence[Action], scene: Scene, pods: Iterable[Pod]) -> Wha
     started, after = _place_all(pending, after)
     already = {_key(fate) for fate in _place_all(pending, scene)[0] if fate.target}
     staying = {key(pod) for pod, _ in stuck}
+    now, then = gpu_nodes(scene, {}), gpu_nodes(after, {})
     return WhatIf(
-        before=total(gpu_nodes(scene, {})),
-        after=total(gpu_nodes(after, {})),
+        before=total(now),
+        after=total(then),
         moved=tuple(fate for fate in placed if fate.target),
         waiting=tuple(fate for fate in placed if not fate.target and _key(fate) not in staying),
         lost=tuple(map(_fate, taken.lost)),
         kept=tuple(_fate(pod, reason) for pod, reason in (*taken.kept, *stuck)),
         started=tuple(fate for fate in started if fate.target and _key(fate) not in already),
+        shared=tuple(_newly_shared(now, then)),
         left_out=LEFT_OUT if scene.budgets is not None else (*LEFT_OUT, UNREAD_BUDGETS),
     )
+
+
+def _newly_shared(now: Iterable[NodeCapacity], then: Iterable[NodeCapacity]) -> Iterator[Shared]:
+    """Kinds of sharing with the nodes that come to them."""
+    known = {(each.resource, each.text, node) for each in shared(now) for node in each.nodes}
+    for each in shared(then):
+        nodes = tuple(node for node in each.nodes if (each.resource, each.text, node) not in known)
+        if nodes:
+            yield msgspec.structs.replace(each, nodes=nodes)
 
 
 def of_namespace(outcome: WhatIf, namespace: str) -> WhatIf:

@@ -155,7 +155,7 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         case dict():
             for key, each in value.items():
                 yield from _leaves(each, f"{path}[{key}]" if "/" in key or "." in key else f"{path}.{key}".lstrip("."))
-        case list() if value and all(isinstance(each, str) for each in value):
+        case list() | tuple() if value and all(isinstance(each, str) for each in value):
             yield from ((f"{path}[{_WORD.sub('redacted', each)}]", "there") for each in value)
         case list() | tuple():
             for index, each in enumerate(value):

@@ -21,6 +21,7 @@ from lockgate.model.objects import ClusterPolicy, DaemonSet, Node
 from lockgate.rules import all_rules
 
 UNKNOWN = "unknown"
+_NO_STATE: Final = "none"
 EVERYTHING: Final = Target(CLUSTER, "")
 
 
@@ -90,6 +91,12 @@ class PolicyLine(Part, frozen=True, kw_only=True):
     policy: str
     state: str
     message: str
+
+    @property
+    def said(self) -> str:
+        """Its state and why, in words."""
+        state = "has no state yet" if self.state == _NO_STATE else f"is {self.state}"
+        return f"{state}: {self.message}" if self.message else state
 
 
 class Survey(Part, frozen=True, kw_only=True):
@@ -203,7 +210,7 @@ def _operand(ds: DaemonSet) -> OperandLine:
 
 def _policies(snapshot: Snapshot) -> tuple[PolicyLine, ...]:
     policies = () if isinstance(snapshot.cluster_policies, Missing) else snapshot.cluster_policies
-    return tuple(PolicyLine(policy=p.name, state=p.status.state or "none", message=_message(p)) for p in policies)
+    return tuple(PolicyLine(policy=p.name, state=p.status.state or _NO_STATE, message=_message(p)) for p in policies)
 
 
 def _message(policy: ClusterPolicy) -> str:

@@ -107,6 +107,6 @@ def _rendered(facts: "Snapshot", options: argparse.Namespace) -> str:
         "json": capacity.as_json,
         "csv": capacity.as_csv,
         "markdown": capacity.as_markdown,
-        "text": capacity_text.as_text,
     }
-    return forms[options.output](narrowed(overview(facts, By(options.by)), namespace))
+    seen = narrowed(overview(facts, By(options.by)), namespace)
+    return capacity_text.as_text(seen, namespace) if options.output == "text" else forms[options.output](seen)

@@ -22,16 +22,21 @@ _COLUMNS = {
     "LOCKED": "locked",
     "LARGEST": "largest",
 }
+_MARKS: Final = {"█": "requested", "░": "requested but idle", "·": "headroom", "x": "locked", "!": "not healthy"}
 _MOST_HOLDERS = 20
 _WRAPPER: Final = textwrap.TextWrapper(
     width=WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
 )
 
 
-def as_text(seen: Overview) -> str:
-    """A table for each resource, then what is locked, who waits, and what was not known."""
-    lines = [*_tables(seen), *_shared(seen), *_mig(seen), *_locked(seen), *_idle(seen), *_waiting(seen), *_notes(seen)]
-    return "\n".join(lines or ["no GPU nodes: no node has a GPU resource or a label that says so"]) + "\n"
+def as_text(seen: Overview, namespace: str = "") -> str:
+    """A table for each resource, then what is locked, who waits, what was not known; `namespace` says whose."""
+    parts = (_tables, _shared, _mig, _locked, _idle, _waiting, _notes)
+    lines = [line for part in parts for line in part(seen)]
+    if not lines:
+        return "no GPU nodes: no node has a GPU resource or a label that says so\n"
+    head = [f"Pods that wait and idle holders: those of namespace {namespace}. Numbers count everybody's.", ""]
+    return "\n".join([*(head if namespace else ()), *lines]).rstrip("\n") + "\n"
 
 
 def _tables(seen: Overview) -> Iterator[str]:
@@ -42,6 +47,10 @@ def _tables(seen: Overview) -> Iterator[str]:
     for whole in seen.total:
         if yielded := [row for row in seen.rows if row.resource == whole.resource]:
             yield from _table(seen.by, whole, yielded, heads)
+    marks = dict.fromkeys(mark for row in seen.rows for mark in _bar(row, heads))
+    if marks:
+        yield "  ".join(f"{mark} {_MARKS[mark]}" for mark in _MARKS if mark in marks)
+        yield ""
 
 
 def _table(by: By, whole: Row, rows: list[Row], heads: list[str]) -> Iterator[str]:
@@ -65,14 +74,14 @@ def _numbers(row: Row, heads: list[str]) -> list[str]:
 
 
 def _bar(row: Row, heads: list[str]) -> str:
-    """Slots at a glance: `█` requested, `░` requested but idle, `·` headroom, `x` locked, `!` not healthy."""
+    """Slots at a glance, by `_MARKS`."""
     if not row.capacity:
         return ""
     held = min(row.requested, row.allocatable)
     idle = min(row.idle or 0, held)
-    parts = ((held - idle, "█"), (idle, "░"), (row.headroom, "·"), (row.locked, "x"), (row.unhealthy, "!"))
-    widths = _shares([count for count, _ in parts], _BAR - (len(" IDLE") if "IDLE" in heads else 0))
-    return "".join(mark * width for width, (_, mark) in zip(widths, parts, strict=True))
+    counts = [held - idle, idle, row.headroom, row.locked, row.unhealthy]
+    widths = _shares(counts, _BAR - (len(" IDLE") if "IDLE" in heads else 0))
+    return "".join(mark * width for mark, width in zip(_MARKS, widths, strict=True))
 
 
 def _shares(counts: list[int], width: int) -> list[int]:
@@ -141,7 +150,8 @@ def _mig(seen: Overview) -> Iterator[str]:
         yield "MIG: memory that no profile can use"
         for gpu in losing:
             devices = ", ".join(f"{count} x {name}" for name, count in gpu.profiles)
-            yield f"  {gpu.node} GPU {gpu.gpu}: {gpu.lost_gb} GB beside {devices}"
+            which = f"GPU {gpu.gpu}" if gpu.gpu.isdecimal() else f"{gpu.gpu} GPUs"
+            yield f"  {gpu.node}, {which}: {gpu.lost_gb} GB beside {devices}"
         yield ""
     for idle in seen.partitionable:
         yield from _options(idle)
@@ -185,7 +195,9 @@ def _waiting(seen: Overview) -> Iterator[str]:
     known = {whole.resource for whole in seen.total}
     for resource in sorted({one.resource for one in seen.waiting} - known):
         count = sum(one.resource == resource for one in seen.waiting)
-        yield f"Waiting: {count} pods ask for {resource}, which no node advertises"
+        yield f"Waiting: {'1 pod asks' if count == 1 else f'{count} pods ask'} for {resource}, which no node advertises"
+    if seen.waiting:
+        yield ""
 
 
 def _notes(seen: Overview) -> Iterator[str]:

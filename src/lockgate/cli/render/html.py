@@ -8,7 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from lockgate import __version__
-from lockgate.cli.render.lines import few
+from lockgate.cli.render.lines import MOST_EVIDENCE, few
 from lockgate.cli.render.text import leading, named
 from lockgate.cli.surveying import NodeLine, Offer, Survey
 from lockgate.model.finding import Diagnosis, Finding, Verdict
@@ -46,7 +46,7 @@ def _page(template: str, diagnosis: Diagnosis, **more: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals["few"] = few
+    environment.globals |= {"few": few, "most_evidence": MOST_EVIDENCE}
     roots = [f for f in diagnosis.findings if not f.follows]
     made = diagnosis.generated_at.strftime("%Y-%m-%dT%H:%M:%SZ") if diagnosis.generated_at else ""
     first = leading(diagnosis)

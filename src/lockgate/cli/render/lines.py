@@ -1,10 +1,14 @@
 """Lines for a terminal of 100 columns: what is longer is wrapped, cut or counted, the same in every view."""
 
 import textwrap
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import Final, TypeVar
+
+T = TypeVar("T")
 
 WIDTH: Final = 100
+MOST_EVIDENCE: Final = 24  # of one finding that are shown; a fault of a hundred nodes has hundreds
+MOST_QUESTIONS: Final = 24  # that stay open
 
 
 def wrap(text: str, indent: int = 2) -> list[str]:
@@ -23,6 +27,12 @@ def few(names: Iterable[str], most: int = 12) -> str:
     every = list(names)
     more = len(every) - most
     return ", ".join(every[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def bounded(items: Sequence[T], most: int, what: str) -> tuple[Sequence[T], str]:
+    """The first items, and a word about the others; "" where these are all."""
+    more = len(items) - most
+    return items[:most], f"and {more} more {what} (-o json shows all)" if more > 0 else ""
 
 
 def short_name(name: str, width: int) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from lockgate.cli.render.lines import MOST_EVIDENCE, MOST_QUESTIONS, bounded, few
 from lockgate.model.finding import Diagnosis, Evidence, Finding, Remedy
 
 
@@ -29,10 +30,11 @@ def _lines(diagnosis: Diagnosis) -> Iterator[str]:
         yield ""
     if diagnosis.not_checked:
         yield from ("### Not checked", "")
-        for item in diagnosis.not_checked:
+        shown, more = bounded(diagnosis.not_checked, MOST_QUESTIONS, "questions")
+        for item in shown:
             how = f" To know it: `{item.how}`" if item.how else ""
             yield f"- `{item.id}`: {plain(item.reason)}.{how}"
-        yield ""
+        yield from ((f"- {more}", "") if more else ("",))
     remedies = list(dict.fromkeys(r for f in diagnosis.findings if not f.follows for r in f.remedy))
     if remedies:
         yield from ("### Next", "")
@@ -57,10 +59,13 @@ def finding_lines(finding: Finding) -> Iterator[str]:
     yield f"`{finding.id}`{codes}, {finding.severity.value}{under}. {plain(finding.summary)}"
     yield ""
     if finding.affects:
-        yield f"Affected: {', '.join(f'`{name}`' for name in finding.affects)}"
+        yield f"Affected: {few(f'`{name}`' for name in finding.affects)}"
         yield ""
-    if finding.evidence:
-        yield from table(("where", "seen", "note"), map(_row, finding.evidence))
+    shown, more = bounded(finding.evidence, MOST_EVIDENCE, "of the kind")
+    if shown:
+        yield from table(("where", "seen", "note"), map(_row, shown))
+    if more:
+        yield from (more, "")
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:

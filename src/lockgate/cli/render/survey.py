@@ -75,11 +75,11 @@ def _state(node: NodeLine) -> str:
 def _gate_two(seen: Survey) -> Iterator[str]:
     if not seen.nodes:
         return
-    yield f"{'GATE 2: INJECTION':<26}{'HANDLERS':<34}{'CDI DEVICES':>12}  CONFIGURATION"
+    yield f"{'GATE 2: INJECTION':<22}{'HANDLERS':<41}{'CDI DEVICES':>11}  CONFIGURATION"
     for node in _shown(seen):
         cdi = UNKNOWN if node.cdi_devices is None else str(node.cdi_devices)
-        gate = f"{cut(node.handlers_said, 33):<34}{cdi:>12}  {node.configuration_said}"
-        yield f"{short_name(node.node, 25):<26}{gate}"
+        gate = f"{cut(node.handlers_said, 40):<41}{cdi:>11}  {node.configuration_said}"
+        yield f"{short_name(node.node, 21):<22}{gate}"
 
 
 def _versions(seen: Survey) -> Iterator[str]:
@@ -105,7 +105,7 @@ def _operands(seen: Survey) -> Iterator[str]:
 
 def _policies(seen: Survey) -> Iterator[str]:
     for each in seen.policies:
-        yield from wrap(f"ClusterPolicy {each.policy}: {each.state}. {each.message}", 0)
+        yield from wrap(f"ClusterPolicy {each.policy} {each.said}", 0)
     if not seen.policies:
         yield "No ClusterPolicy is known."
 

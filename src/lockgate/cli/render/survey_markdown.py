@@ -21,7 +21,7 @@ def _lines(seen: Survey) -> Iterator[str]:
     yield from ("### Operands", "")
     rows = [(o.operand, o.namespace, str(o.desired), str(o.ready), o.image) for o in seen.operands]
     yield from table(("operand", "namespace", "desired", "ready", "image"), rows)
-    yield from (f"ClusterPolicy `{p.policy}`: {p.state}. {plain(p.message)}\n" for p in seen.policies)
+    yield from (f"ClusterPolicy `{p.policy}` {plain(p.said)}\n" for p in seen.policies)
     yield from ("### Versions", "")
     names = list(dict.fromkeys(name for node in seen.nodes for name in node.versions))
     yield from table(("node", *names), [(n.node, *(n.versions[name] for name in names)) for n in seen.nodes])

@@ -7,10 +7,11 @@ import msgspec
 
 from lockgate.capacity.table import Row
 from lockgate.capacity.what_if import Fate, WhatIf
+from lockgate.cli.render.lines import WIDTH, few, wrap
 from lockgate.model import names
 
-WIDTH = 100
 _MOST = 20
+_FEW = 3  # nodes that are named
 _HEADS = ("SLOTS", "REQUESTED", "HEADROOM", "LOCKED", "LARGEST")
 
 
@@ -22,8 +23,8 @@ def as_json(outcome: WhatIf) -> str:
 
 def as_text(outcome: WhatIf) -> str:
     """Before and after, then what becomes of the pods."""
-    lines = [*_table(outcome), *_fates(outcome)]
-    lines += ["", *textwrap.wrap(f"Left out: {'; '.join(outcome.left_out)}", WIDTH, subsequent_indent="  ")]
+    lines = [*_table(outcome), *_fates(outcome), *_shared(outcome)]
+    lines += ["", *wrap(f"Left out: {'; '.join(outcome.left_out)}", 0)]
     return "\n".join(lines) + "\n"
 
 
@@ -52,6 +53,14 @@ def _fates(outcome: WhatIf) -> Iterator[str]:
     yield from _listed("Would be lost: no controller makes them again", outcome.lost)
     yield from _listed("Would stay: may not be evicted", outcome.kept)
     yield from _listed("Wait now and could start", outcome.started)
+
+
+def _shared(outcome: WhatIf) -> Iterator[str]:
+    if outcome.shared:
+        yield ""
+        yield "Would share: what one slot is worth"
+    for each in outcome.shared:
+        yield from wrap(f"{few(each.nodes, _FEW)}: {each.text}")
 
 
 def _listed(title: str, fates: tuple[Fate, ...]) -> Iterator[str]:
