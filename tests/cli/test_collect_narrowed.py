@@ -96,6 +96,7 @@ def test_what_was_asked_for_is_answered_as_from_a_whole_bundle_and_of_others_it_
     late = seen(bundle, "why", "pod/late", "-n", "ml")
     assert [f["id"] for f in late["findings"] if not f["follows"]] == ["scheduling/all-held"]
     other = seen(bundle, "why", "pod/a2", "-n", "web")
+    assert "gathered only for pods in namespace ml" in json.dumps(other["notChecked"])
     assert "no event names" not in json.dumps(other["ruledOut"])
 
 

@@ -9,11 +9,12 @@ decide nothing; where it is not well and no cause is named, they decide.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Final
 
 import msgspec
 
-from lockgate.diagnosis.rule import Failed, Outcome, Rule, Skipped
+from lockgate.diagnosis.rule import Check, Failed, Outcome, Rule, Skipped, needs_of
 from lockgate.diagnosis.stage import Stage, statuses
 from lockgate.diagnosis.subject import Facts, Subject, sections_read
 from lockgate.model.facts import API_SECTIONS, Missing, NodeFiles, NodeFolders, NodeStates, Snapshot
@@ -51,9 +52,11 @@ def unread(subject: Subject, said: Sequence[tuple[Rule, Outcome]], facts: Facts)
     told = tuple(outcome.how for _, outcome in said if isinstance(outcome, Skipped))
     silent = [rule for rule, outcome in said if outcome is None]
     for section in TELLS[subject.stage]:
-        rules = tuple(rule.id for rule in silent if _would_look(rule, section, facts))
-        lacking = _lacking(section, subject, facts) if rules else None
-        if lacking is not None and not any(how.startswith(lacking.how) for how in told):
+        lacking = _lacking(section, subject, facts)
+        if lacking is None or any(how.startswith(lacking.how) for how in told):
+            continue
+        rules = tuple(rule.id for rule in silent if _would_look(rule.check, section, facts))
+        if rules:
             decides = _decides(section, subject, facts)
             yield NotChecked(section.replace("_", "-"), lacking.reason, lacking.how, decides, rules)
 
@@ -98,19 +101,35 @@ def _names(rule: Rule, outcome: Outcome) -> bool:
     return (outcome.severity or rule.severity) is not Severity.INFO
 
 
-def _would_look(rule: Rule, section: str, facts: Facts) -> bool:
+def _would_look(check: Check, section: str, facts: Facts) -> bool:
     """Whether a rule would have read a section: those of the stack read on only where its pods are not well."""
-    if section not in sections_read(rule.needs):
+    if section not in _read_by(check):
         return False
-    of_stack = any(need.name == "ailing" for need in rule.needs)
-    return not of_stack or section == "pods" or bool(facts.get("ailing").nodes)
+    return not _is_of_stack(check) or section == "pods" or bool(facts.get("ailing").nodes)
+
+
+@cache
+def _read_by(check: Check) -> frozenset[str]:
+    return frozenset(sections_read(needs_of(check)))
+
+
+@cache
+def _is_of_stack(check: Check) -> bool:
+    return any(need.name == "ailing" for need in needs_of(check))
+
+
+def _told_in(section: str, subject: Subject) -> str:
+    """Where a section is looked up: the events may be there, and have been gathered for other pods alone."""
+    if section != "events" or subject.stage in _WHOLE:
+        return section
+    return "pod_events" if subject.pod else "workload_events"
 
 
 def _lacking(section: str, subject: Subject, facts: Facts) -> Missing | None:
     """Why a section is not known and how to read it, where it is to be had and could say something of the subject."""
     if section in _OF_NODE:
         return _of_node(section, subject, facts)
-    missing = facts.get(section)
+    missing = facts.get(_told_in(section, subject))
     if not isinstance(missing, Missing) or not _concerns(section, subject):
         return None
     readable = _is_open(missing) or section == "logs"
