@@ -1,18 +1,20 @@
 """A large estate for benchmarks: 5,000 nodes and 100,000 pods as prepared bytes behind an HTTP server on loopback.
 
-Every second node has eight GPUs, all of them requested, so that the pod `team-0/wants-one` cannot be placed. Objects
-have the size of real ones, `managedFields` included. The server answers what kubectl's and our lists ask for (pages,
-field selectors by node and phase, discovery) and counts the requests (`/asked`).
+Every second node has eight GPUs, all of them requested, so that the pod `team-0/wants-one` cannot be placed. The pods
+are those of 3,000 workloads. Objects have the size of real ones, `managedFields` included, and differ where real ones
+do: names, addresses, moments, the volume of the service account's token. The server answers what kubectl's and our
+lists ask for (pages, field selectors by node and phase, discovery) and counts the requests (`/asked`).
 """
 
 import asyncio
+import datetime as dt
 import json
 import re
 import zlib
 from collections.abc import Iterable
 from typing import Any, Final
 
-NODES, PODS, PAGE, GPUS = 5000, 100_000, 500, 8
+NODES, PODS, PAGE, GPUS, WORKLOADS = 5000, 100_000, 500, 8, 3000
 GPU = "nvidia.com/gpu"
 _KINDS: Final = {
     "/api/v1": [("pods", "Pod", True), ("nodes", "Node", False), ("events", "Event", True)],
@@ -60,27 +62,42 @@ def node(number: int) -> dict[str, Any]:
 
 
 def pod(name: str, namespace: str, on: str, *, gpus: int = 0, phase: str = "Running") -> dict[str, Any]:
-    """A pod of about 5.7 KB: two containers, environment, volumes, statuses, managed fields."""
+    """A pod of about 5.8 KB: two containers, environment, volumes, statuses, managed fields.
+
+    What stands before the last `-` of its name is its workload, whose pods are alike.
+    """
     asked = {"cpu": "250m", "memory": "512Mi"} | ({GPU: str(gpus)} if gpus else {})
-    token = f"kube-api-access-{zlib.crc32(name.encode()):08x}"  # the admission plugin names each pod's volume by chance
-    spec: dict[str, Any] = {"containers": [_container(0, asked, token), _container(1, {}, token)]}
+    workload, own = name.rsplit("-", 1)[0], zlib.crc32(name.encode())
+    token = f"kube-api-access-{own:08x}"  # the admission plugin names each pod's volume by chance
+    spec: dict[str, Any] = {"containers": [_container(workload, i, asked if i == 0 else {}, token) for i in range(2)]}
     spec |= {"serviceAccountName": "default", "volumes": [{"name": token, "projected": {"defaultMode": 420}}]}
     spec |= {"nodeName": on} if on else {}
-    started = {"running": {"startedAt": "2026-01-01T00:00:00Z"}}
+    owner: dict[str, Any] = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "uid": f"u-{workload}", "controller": True}
+    owner["name"] = workload
+    began = (dt.datetime(2026, 1, 1, tzinfo=dt.UTC) + dt.timedelta(seconds=own % 10_000_000)).isoformat()
+    metadata: dict[str, Any] = {"name": name, "namespace": namespace, "uid": f"u-{own:08x}", "creationTimestamp": began}
+    metadata |= {"labels": {"app": workload}, "ownerReferences": [owner], "managedFields": _MANAGED}
+    return {"metadata": metadata, "spec": spec, "status": _status(own, began, phase) if on else _WAITING}
+
+
+def _status(own: int, began: str, phase: str) -> dict[str, Any]:
+    address = f"10.{own >> 16 & 255}.{own >> 8 & 255}.{own & 255}"
+    told = {"status": "True", "lastProbeTime": None, "lastTransitionTime": began}
+    conditions = [{"type": kind, **told} for kind in ("Initialized", "Ready", "ContainersReady", "PodScheduled")]
     statuses = [
-        {"name": f"c{i}", "ready": True, "restartCount": 0, "state": started, "imageID": f"sha256:{i:064d}"}
+        {
+            "name": f"c{i}",
+            "ready": True,
+            "started": True,
+            "restartCount": 0,
+            "state": {"running": {"startedAt": began}},
+            "containerID": f"containerd://{own + i:064x}",
+            "imageID": f"sha256:{i:064d}",
+        }
         for i in range(2)
     ]
-    unscheduled = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": UNSCHEDULABLE}
-    conditions = [{"type": "Ready", "status": "True"}, {"type": "PodScheduled", "status": "True"}]
-    status = {"phase": phase, "conditions": conditions, "containerStatuses": statuses}
-    if not on:
-        status = {"phase": "Pending", "conditions": [unscheduled]}
-    owner: dict[str, Any] = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "uid": "r", "controller": True}
-    owner["name"] = name.rsplit("-", 1)[0]
-    metadata: dict[str, Any] = {"name": name, "namespace": namespace, "uid": f"u-{name}"}
-    metadata |= {"labels": {"app": owner["name"]}, "ownerReferences": [owner], "managedFields": _MANAGED}
-    return {"metadata": metadata, "spec": spec, "status": status}
+    where = {"hostIP": address, "podIP": address, "podIPs": [{"ip": address}], "startTime": began}
+    return {"phase": phase, **where, "conditions": conditions, "containerStatuses": statuses}
 
 
 UNSCHEDULABLE: Final = (
@@ -89,13 +106,21 @@ UNSCHEDULABLE: Final = (
 )
 
 
-def _container(number: int, asked: dict[str, str], token: str) -> dict[str, Any]:
-    environment = [{"name": f"SETTING_{i}", "value": f"https://service-{i}.example:8443/path"} for i in range(10)]
-    mounts = [{"name": f"volume-{i}", "mountPath": f"/var/lib/mount/{i}", "readOnly": True} for i in range(3)]
+_WAITING: Final[dict[str, Any]] = {
+    "phase": "Pending",
+    "conditions": [
+        {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": UNSCHEDULABLE},
+    ],
+}
+
+
+def _container(workload: str, number: int, asked: dict[str, str], token: str) -> dict[str, Any]:
+    environment = [{"name": f"SETTING_{i}", "value": f"https://{workload}-{i}.example:8443/path"} for i in range(7)]
+    mounts = [{"name": f"volume-{i}", "mountPath": f"/var/lib/mount/{i}", "readOnly": True} for i in range(2)]
     mounts.append({"name": token, "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount", "readOnly": True})
     return {
         "name": f"c{number}",
-        "image": f"registry.example/team/application-{number}:v1.2.3",
+        "image": f"registry.example/team/{workload}-{number}:v1.2.3",
         "args": ["--log-level=info", "--listen=:8080"],
         "resources": {"requests": asked, "limits": asked},
         "env": environment,
@@ -110,8 +135,10 @@ class Estate:
         self.asked = 0
         self._nodes = {f"node-{i}": _bytes(node(i)) for i in range(NODES)}
         self._pods: dict[tuple[str, str], tuple[str, bytes]] = {}
+        self._lists: dict[tuple[str | None, str], list[bytes]] = {}
         for number in range(PODS - 1):
-            self._add(f"p-{number}", f"team-{number % 60}", f"node-{number % NODES}", _gpus_of(number))
+            workload = f"w{number % WORKLOADS}"
+            self._add(f"{workload}-{number}", f"team-{number % 60}", f"node-{number % NODES}", _gpus_of(number))
         self._add("wants-one", "team-0", "", 1)
 
     def _add(self, name: str, namespace: str, on: str, gpus: int) -> None:
@@ -139,7 +166,10 @@ class Estate:
         if name:
             held = self._pods.get((namespace, name))
             return (200, held[1]) if held else (404, b'{"kind":"Status","code":404,"reason":"NotFound"}')
-        return self._page([*self._chosen(namespace, query.get("fieldSelector", ""))], query, "PodList")
+        asked = namespace, query.get("fieldSelector", "")
+        if asked not in self._lists:
+            self._lists[asked] = [*self._chosen(*asked)]
+        return self._page(self._lists[asked], query, "PodList")
 
     def _chosen(self, namespace: str | None, selector: str) -> Iterable[bytes]:
         wanted = dict(part.split("=", 1) for part in selector.split(",") if "!=" not in part and "=" in part)
