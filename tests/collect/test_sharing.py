@@ -114,7 +114,8 @@ def _known_pods() -> list[Pod]:
 def _expected(before: Pod) -> Pod:
     spec = replace(before.spec, volumes=tuple(v for v in before.spec.volumes if v.has_source))
     kept = {k: v for k, v in before.metadata.annotations.items() if not k.endswith("last-applied-configuration")}
-    after = replace(before, spec=spec, metadata=replace(before.metadata, annotations=kept))
+    metadata = replace(before.metadata, annotations=kept, resource_version="", generation=0)
+    after = replace(before, spec=spec, metadata=metadata)
     status = before.status
     restarted = any(not s.ready or s.restart_count for s in status.container_statuses)
     if status.phase != "Running" or restarted or before.metadata.deletion_timestamp:

@@ -1,7 +1,8 @@
 """Keeps one copy of what the objects of long lists have in common, so that 100,000 pods fit in little memory.
 
 Replicas share their containers, tolerations and labels; nodes share label values. A pod that is well loses the moments
-of its conditions and containers, which differ from pod to pod and which no rule asks of a pod that is well.
+of its conditions and containers, which differ from pod to pod and which no rule asks of a pod that is well; every pod
+loses its resource version and generation, since nothing here is written.
 """
 
 from collections.abc import Callable
@@ -53,8 +54,8 @@ class Sharing:
             own.name,
             self._texts.setdefault(own.namespace, own.namespace),
             own.uid,
-            own.resource_version,
-            own.generation,
+            "",
+            0,
             own.creation_timestamp,
             own.deletion_timestamp,
             own.deletion_grace_period_seconds,
@@ -66,7 +67,7 @@ class Sharing:
 
     def _spec(self, spec: Any) -> PodSpec:
         node = spec.node_name
-        spec.node_name, spec.volumes = "", tuple(v for v in spec.volumes if v.has_source)
+        spec.node_name, spec.volumes = "", [v for v in spec.volumes if v.has_source]
         shared: PodSpec = self._decoded(self._encode(spec), PodSpec)
         return replace(shared, node_name=self._texts.setdefault(node, node)) if node else shared
 
@@ -133,18 +134,23 @@ def _lasting(annotations: Labels) -> Labels:
 
 
 def _is_well(pod: Any) -> bool:
-    runs = pod.status.phase == "Running" and pod.metadata.deletion_timestamp is None
-    return runs and all(s.ready and not s.restart_count for s in pod.status.container_statuses)
+    if pod.status.phase != "Running" or pod.metadata.deletion_timestamp is not None:
+        return False
+    for each in pod.status.container_statuses:  # noqa: SIM110 - a generator costs as much again as the list's decoding
+        if not each.ready or each.restart_count:
+            return False
+    return True
 
 
 def _forget_moments(status: Any) -> None:
     for condition in status.conditions:
         condition.last_transition_time = UNSET
-    for each in (*status.container_statuses, *status.init_container_statuses):
-        if each.state.running:
-            each.state.running.started_at = UNSET
-        if each.state.terminated:
-            each.state.terminated.started_at = each.state.terminated.finished_at = UNSET
+    for each in status.container_statuses + status.init_container_statuses:
+        state = each.state
+        if state.running is not None:
+            state.running.started_at = UNSET
+        if state.terminated is not None:
+            state.terminated.started_at = state.terminated.finished_at = UNSET
 
 
 @lru_cache(maxsize=64)

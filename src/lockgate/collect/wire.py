@@ -67,6 +67,7 @@ _STATUS: Final = wire(
     init_container_statuses=_STATUSES,
 )
 _SHARED: Final = {"labels": _NO_LABELS, "annotations": _NO_LABELS, "owner_references": _NO_OWNERS}
-_METADATA: Final = wire(model.Metadata, **_own(model.Metadata, *model.Metadata.__struct_fields__) | _SHARED)
+_NAMED: Final = set(model.Metadata.__struct_fields__) - {"resource_version", "generation"}
+_METADATA: Final = wire(model.Metadata, **_own(model.Metadata, *_NAMED) | _SHARED)
 
 PodWire: Final = wire(model.Pod, metadata=(_METADATA, _METADATA), spec=(_SPEC, _SPEC), status=(_STATUS, _STATUS))
