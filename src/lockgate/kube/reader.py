@@ -6,7 +6,7 @@ Structs.
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Hashable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -146,12 +146,12 @@ class Reader:
         found: list[T] = []
         while True:
             body = await self._transport.send("GET", resource.path(namespace), doing=doing, params=params)
-            page = decode(body, _page_of(shape.wire if shape else resource.type), doing)
-            items = _made(page.items or (), shape, doing)
+            items, at = _page(body, shape or Shape(resource.type, _as_read), doing)
+            del body  # while the next one is awaited
             found += filter(keep, items) if keep else items
-            if not page.metadata.next:
-                return Listing(found, page.metadata.resource_version)
-            params["continue"] = page.metadata.next
+            if not at.next:
+                return Listing(found, at.resource_version)
+            params["continue"] = at.next
 
     async def watch(
         self,
@@ -220,11 +220,14 @@ def decode(body: bytes, kind: type[D], doing: str) -> D:
         raise _unlike(doing, error) from error
 
 
-def _made(items: Iterable[Any], shape: Shape[T] | None, doing: str) -> Iterable[T]:
-    if shape is None:
-        return items
+def _as_read(item: T) -> T:
+    return item
+
+
+def _page(body: bytes, shape: Shape[T], doing: str) -> tuple[list[T], ListMeta]:
+    page = decode(body, _page_of(shape.wire), doing)
     try:
-        return list(map(shape.make, items))
+        return list(map(shape.make, page.items or ())), page.metadata
     except msgspec.MsgspecError as error:
         raise _unlike(doing, error) from error
 
