@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from lockgate.collect.folder import is_wanted
-from lockgate.collect.members import Member, members
+from lockgate.collect.members import members
 
 _DROPPED_KEYS = frozenset(("managedFields", "selfLink"))
 _DROPPED_ANNOTATIONS = frozenset(("kubectl.kubernetes.io/last-applied-configuration",))
@@ -34,15 +34,15 @@ _LOG_LINES = 30
 
 def redact(source: Path, target: Path) -> None:
     """Write a bundle of `source` (archive or folder) to `target`."""
-    kept = [m for m in members(source, is_wanted) if _is_kept(m.path)]
+    kept = [(m.path, m.read()) for m in members(source, is_wanted) if _is_kept(m.path)]
     name = target.name.removesuffix(".tgz")
     with (
         target.open("wb") as raw,
         gzip.GzipFile(fileobj=raw, mode="wb", mtime=0, filename="") as packed,
         tarfile.open(fileobj=packed, mode="w") as tar,
     ):
-        for member in sorted(kept, key=lambda m: m.path):
-            _add(tar, name, member)
+        for path, data in sorted(kept):
+            _add(tar, name, path, data)
 
 
 def _is_kept(path: str) -> bool:
@@ -52,9 +52,9 @@ def _is_kept(path: str) -> bool:
     return not operand and not path.rpartition("/")[2].startswith(_WITHOUT)
 
 
-def _add(tar: tarfile.TarFile, name: str, member: Member) -> None:
-    inner = member.path[member.path.index(_area(member.path)) :]
-    data = _clean(inner, member.data)
+def _add(tar: tarfile.TarFile, name: str, path: str, data: bytes) -> None:
+    inner = path[path.index(_area(path)) :]
+    data = _clean(inner, data)
     info = tarfile.TarInfo(f"{name}/{inner}")
     info.size, info.mode = len(data), 0o644
     tar.addfile(info, io.BytesIO(data))

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from lockgate.collect.bounds import MAX_TEXT
 from lockgate.collect.bundle_manifest import BundleManifest, Part, parse_bundle_manifest
 from lockgate.collect.folder import is_wanted
 from lockgate.collect.members import members
@@ -94,7 +95,7 @@ def _sizes(path: str) -> tuple[dict[str, int], list[str]]:
         ignored.append(inner)
         return False
 
-    found = {_inner(m.path): len(m.data) for m in members(Path(path), wanted)}
+    found = {_inner(m.path): m.size for m in members(Path(path), wanted)}
     return found, ignored
 
 
@@ -106,8 +107,8 @@ def _inner(path: str) -> str:
 
 
 def _manifest(path: str) -> BundleManifest | None:
-    found = (parse_bundle_manifest(m.data) for m in members(Path(path), lambda inner: _inner(inner) == _MANIFEST))
-    return next(found, None)
+    found = members(Path(path), lambda inner: _inner(inner) == _MANIFEST)
+    return next((parse_bundle_manifest(m.read(MAX_TEXT)) for m in found), None)
 
 
 def _section_names(sizes: dict[str, int], told: Mapping[str, Part]) -> set[str]:

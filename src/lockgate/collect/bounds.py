@@ -7,12 +7,16 @@ from lockgate.collect.errors import InputError
 from lockgate.kit.quantity import binary_size
 
 MIB: Final = 1024 * 1024
-MAX_FILE: Final = 256 * MIB  # one file: the pods of about 40,000 pods as JSON
-MAX_TOTAL: Final = 1024 * MIB  # all files that are read
-MAX_ARCHIVE: Final = 4096 * MIB  # an archive after decompression, the files that are skipped included
+MAX_FILE: Final = 256 * MIB  # one file that is read whole
+MAX_ARCHIVE: Final = 4096 * MIB  # an archive after decompression, the files that are skipped included; a long list
 MAX_MEMBERS: Final = 100_000
 MAX_TEXT: Final = 16 * MIB  # a text that is kept whole: node files, command output, pasted text, YAML
 MAX_LOG: Final = 1 * MIB  # of a log only the tail is kept
+MAX_HELD: Final = 128 * MIB  # logs and files of nodes together
+MAX_OBJECT: Final = 4 * MIB  # one object; etcd takes no more than 1.5 MiB in one request
+MAX_EVENTS: Final = 50_000  # that are kept of more: those that tell most
+MAX_OBJECTS: Final = 500_000  # of other kinds
+MAX_BLOCKS: Final = 16_000_000  # of memory for all that was read, as Python counts them: somewhat over 1 GB
 _MOST_AT_ONCE: Final = MAX_FILE + MIB
 
 

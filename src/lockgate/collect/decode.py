@@ -1,16 +1,21 @@
 """Foreign bytes into typed objects: text encodings, JSON and YAML, with a clear complaint about anything else."""
 
-from typing import Any
+import codecs
+import sys
+from collections.abc import Iterator
+from typing import Any, Final, Protocol
 
 import msgspec
 
-from lockgate.collect.bounds import MAX_TEXT, too_large
+from lockgate.collect.bounds import MAX_BLOCKS, MAX_OBJECT, MAX_TEXT, too_large
 from lockgate.collect.errors import InputError, one_line
+from lockgate.collect.json_list import PIECE, Cut, Stream
 from lockgate.collect.quantities import check_quantities
 from lockgate.collect.yaml_text import parse_documents
 from lockgate.model.facts import ApiSection
 from lockgate.model.objects import Workload
 
+_OFTEN: Final = 10_000  # objects, after which the memory is looked at
 _BOMS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 
 
@@ -38,23 +43,79 @@ def lenient_text(data: bytes) -> str:
     return data.decode("utf-8", errors="replace").replace("\0", "\ufffd")
 
 
-def objects_of(name: str, data: bytes, section: ApiSection) -> list[Any]:
-    """The objects of a file that holds a List, a `<Kind>List` or objects of a section's kind."""
-    found = []
-    for kind, raw in any_objects(name, data):
+class Readable(Stream, Protocol):
+    """A stream whose start can be looked at."""
+
+    def peek(self, size: int = ..., /) -> bytes:
+        """Some of what comes next, which stays there."""
+
+
+class _FromUtf16:
+    """A stream of UTF-16 as UTF-8."""
+
+    def __init__(self, name: str, inner: Readable) -> None:
+        self._name, self._inner = name, inner
+        self._decoder = codecs.getincrementaldecoder("utf-16")()
+
+    def read(self, size: int, /) -> bytes:
+        """About half as many bytes as are asked for."""
+        data = self._inner.read(size)
+        try:
+            return self._decoder.decode(data, final=not data).encode()
+        except UnicodeError as error:
+            raise InputError(f"{self._name}: is not text ({error})") from None
+
+
+def objects_of(name: str, stream: Readable, section: ApiSection) -> Iterator[Any]:
+    """The objects of a file that holds a List, a `<Kind>List` or objects of a section's kind, one after the other."""
+    for kind, raw in objects_in(name, stream):
         if kind not in ("", section.kind):
             raise InputError(f"{name}: holds a {kind} where a {section.kind} is expected")
-        found.append(typed(name, raw, section))
-    return found
+        yield typed(name, raw, section)
 
 
-def any_objects(name: str, data: bytes) -> list[tuple[str, bytes]]:
+def objects_in(name: str, stream: Readable) -> Iterator[tuple[str, bytes]]:
+    """The kind and JSON of every object in a file of any kinds; a List may be of any length."""
+    for number, (kind, raw) in enumerate(_in_stream(name, utf8(name, stream))):
+        if number % _OFTEN == 0 and sys.getallocatedblocks() > MAX_BLOCKS:
+            raise InputError(f"{name}: needs more memory than is taken for one input ({number:,} objects were read)")
+        yield kind, raw
+
+
+def utf8(name: str, stream: Readable) -> Stream:
+    """A text without its mark as UTF-8, whichever it has of the encodings that `text_of` knows."""
+    start = stream.peek(4)
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return _FromUtf16(name, stream)
+    if start.startswith(codecs.BOM_UTF8):
+        stream.read(len(codecs.BOM_UTF8))
+    return stream
+
+
+def _in_stream(name: str, stream: Stream) -> Iterator[tuple[str, bytes]]:
+    start = stream.read(PIECE).lstrip(b" \t\r\n")
+    while len(start) <= PIECE and (more := stream.read(PIECE)):
+        start += more
+    if len(start) > PIECE and start[:1] in (b"{", b"["):
+        cut = Cut(name, start, stream)
+        for raw in (bytes(raw) for items in cut.pieces() for raw in items):
+            yield _head(name, raw).kind, raw
+        start = cut.rest
+    elif len(start) > PIECE:
+        start += stream.read(MAX_TEXT)
+    yield from any_objects(name, start)
+
+
+def any_objects(name: str, data: bytes) -> Iterator[tuple[str, bytes]]:
     """The kind and JSON of every object in one file of any kinds: a List, or YAML documents between `---`."""
-    return [item for document in _documents(name, data) for item in _items(name, document)]
+    for document in _documents(name, data):
+        yield from _items(name, document)
 
 
 def typed(name: str, raw: bytes, section: ApiSection) -> Any:
     """One object of JSON as its section's type; a field of the wrong type is named in the complaint."""
+    if len(raw) > MAX_OBJECT:
+        raise too_large(f"{name}: a {section.kind}", len(raw), MAX_OBJECT)
     try:
         value: Any = msgspec.json.decode(raw, type=section.type)
     except msgspec.ValidationError:
@@ -83,12 +144,13 @@ def _pruned(value: Any) -> Any:
     return [_pruned(v) for v in value if v is not None] if isinstance(value, list) else value
 
 
-def _items(name: str, document: bytes) -> list[tuple[str, bytes]]:
+def _items(name: str, document: bytes) -> Iterator[tuple[str, bytes]]:
     head = _head(name, document)
-    if head.items is None:
-        return [] if head.kind.endswith("List") else [(head.kind, document)]
-    own_kind = head.kind.removesuffix("List")
-    return [(_head(name, bytes(raw)).kind or own_kind, bytes(raw)) for raw in head.items]
+    if head.items is not None:
+        own_kind = head.kind.removesuffix("List")
+        yield from ((_head(name, bytes(raw)).kind or own_kind, bytes(raw)) for raw in head.items)
+    elif not head.kind.endswith("List"):
+        yield head.kind, document
 
 
 def _head(name: str, document: bytes) -> Head:

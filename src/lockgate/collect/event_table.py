@@ -63,7 +63,7 @@ def parse_events(text: str, namespace: str) -> Snapshot:
 
     A table without a column for it is of one namespace, the one that is given.
     """
-    return told_by(tuple(_events(text, namespace)))
+    return told_by(tuple(event for event, _ in rows(text.replace("\r\n", "\n").split("\n"), namespace)))
 
 
 def told_by(events: Events) -> Snapshot:
@@ -87,8 +87,8 @@ def told_by(events: Events) -> Snapshot:
 # --- the table
 
 
-def _events(text: str, namespace: str) -> Iterator[Event]:
-    lines = text.replace("\r\n", "\n").split("\n")
+def rows(lines: Iterable[str], namespace: str) -> Iterator[tuple[Event, str]]:
+    """The event of each row below a head, and when it was seen last, as kubectl words it."""
     columns: list[tuple[str, int]] = []
     for line in lines:
         if _HEADER.match(line):
@@ -96,7 +96,7 @@ def _events(text: str, namespace: str) -> Iterator[Event]:
         elif columns and line.strip():
             cells = _cells(line, columns)
             if cells.get("TYPE") in ("Normal", "Warning") and "/" in cells.get("OBJECT", ""):
-                yield _event(cells, namespace)
+                yield _event(cells, namespace), cells.get("LAST SEEN", "")
 
 
 def _cells(line: str, columns: list[tuple[str, int]]) -> dict[str, str]:

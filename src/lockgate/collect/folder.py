@@ -6,19 +6,21 @@ above them is looked through. Everything is optional: what is absent is Missing.
 
 import datetime as dt
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from lockgate.collect import must_gather
-from lockgate.collect.bounds import MAX_LOG, MAX_TEXT, too_large
+from lockgate.collect.bounds import MAX_HELD, MAX_LOG, MAX_TEXT
 from lockgate.collect.bug_report import parse_bug_report, report_of
 from lockgate.collect.bundle_manifest import BundleManifest, Part, parse_bundle_manifest
 from lockgate.collect.decode import lenient_text, objects_of
 from lockgate.collect.errors import InputError
 from lockgate.collect.exporter import parse_readings
 from lockgate.collect.members import Member, members
-from lockgate.model.facts import API_SECTIONS, BY_PLURAL, Log, Missing, NodeFiles, Reading, Snapshot
+from lockgate.collect.taken import Taken
+from lockgate.model.facts import API_SECTIONS, BY_PLURAL, LeftOut, Log, Missing, NodeFiles, Reading, Snapshot
 
 _PLACE = re.compile(r"^(?:[^/]+/){0,2}?(?P<area>cluster|logs|nodes)/(?P<rest>.+)$")
 # Of a bundle that `collect` wrote: what it could not read, and when it looked.
@@ -38,16 +40,39 @@ _COMMAND = re.compile(r"^[A-Za-z0-9._-]+\.(?:txt|json|toml|log)$")
 class _Parts:
     """What has been read so far."""
 
-    def __init__(self) -> None:
-        self.sections: dict[str, list[Any]] = {}
+    def __init__(self, name: str, asked: str) -> None:
+        self.objects = Taken(name, asked)
         self.logs: list[Log] = []
         self.nodes: dict[str, tuple[dict[str, str], dict[str, str]]] = {}
+        self.held = 0
+        self.unheld: Counter[str] = Counter()
         self.manifest: BundleManifest | None = None
 
+    def holds(self, section: str, size: int) -> bool:
+        """Whether a text of some size is still kept; what is not is counted."""
+        if self.held + size > MAX_HELD:
+            self.unheld[section] += 1
+            return False
+        self.held += size
+        return True
 
-def from_folder(root: Path) -> Snapshot:
-    """The facts of a folder or archive; raises InputError where it is none, or a file in it is broken."""
-    parts, flat = _Parts(), list[str]()
+    @property
+    def left_out(self) -> Iterator[LeftOut]:
+        """What was read and not kept."""
+        yield from self.objects.left_out
+        for section, count in self.unheld.items():
+            reason = (
+                f"{count:,} files of them were not read: logs and files of nodes are more than {MAX_HELD >> 20} MiB"
+            )
+            yield LeftOut(section, reason, "send those of the pod's namespace and node alone", decides=True)
+
+
+def from_folder(root: Path, asked: str = "") -> Snapshot:
+    """The facts of a folder or archive; raises InputError where it is none, or a file in it is broken.
+
+    `asked` is the name of what is asked about: of more events than are kept, its own are.
+    """
+    parts, flat = _Parts(str(root), asked), list[str]()
 
     def wanted(path: str) -> bool:
         flat.extend([path] if must_gather.is_wanted(path) else [])
@@ -55,7 +80,7 @@ def from_folder(root: Path) -> Snapshot:
 
     for member in members(root, wanted):
         _take(parts, member)
-    if not (parts.sections or parts.logs or parts.nodes):
+    if not (parts.objects or parts.logs or parts.nodes):
         if must_gather.is_must_gather(flat):
             return must_gather.from_must_gather(root)
         raise InputError(
@@ -89,7 +114,7 @@ def _is_node_file(path: str) -> bool:
 
 def _take(parts: _Parts, member: Member) -> None:
     if _MANIFEST.match(member.path):
-        parts.manifest = parse_bundle_manifest(member.data)
+        parts.manifest = parse_bundle_manifest(member.read(MAX_TEXT))
     place = _PLACE.match(member.path)
     if place is None:
         return
@@ -106,30 +131,27 @@ def _take_objects(parts: _Parts, member: Member, rest: str) -> None:
     named = _CLUSTER.match(rest)
     if named is not None:
         section = BY_PLURAL[named["plural"]]
-        found = objects_of(f"cluster/{rest}", member.data, section)
-        parts.sections.setdefault(section.section, []).extend(found)
+        parts.objects.add(section.section, objects_of(f"cluster/{rest}", member.stream, section))
 
 
 def _take_log(parts: _Parts, member: Member, rest: str) -> None:
     named = _LOG.match(rest)
-    if named is not None:
-        text = lenient_text(member.data[-MAX_LOG:])
+    if named is not None and parts.holds("logs", min(member.size, MAX_LOG)):
+        text = lenient_text(member.tail(MAX_LOG))
         log = Log(named["namespace"], named["pod"], named["container"], text, bool(named["previous"]))
         parts.logs.append(log)
 
 
 def _take_node_file(parts: _Parts, member: Member, rest: str) -> None:
     inside = _NODE.match(rest)
-    if inside is None:
+    if inside is None or not parts.holds("node_files", member.size):
         return
-    if len(member.data) > MAX_TEXT:
-        raise too_large(f"nodes/{rest}", len(member.data), MAX_TEXT)
     files, outputs = parts.nodes.setdefault(inside["node"], ({}, {}))
     if report_of(inside["path"]):
-        report = parse_bug_report(f"nodes/{rest}", member.data)
+        report = parse_bug_report(f"nodes/{rest}", member.read())
         parts.nodes[inside["node"]] = (report.files | files, report.outputs | outputs)
         return
-    path, text = inside["path"], lenient_text(member.data)
+    path, text = inside["path"], lenient_text(member.read(MAX_TEXT))
     if "/" in path:
         files[f"/{path}"] = text
     else:
@@ -137,7 +159,7 @@ def _take_node_file(parts: _Parts, member: Member, rest: str) -> None:
 
 
 def _snapshot(parts: _Parts) -> Snapshot:
-    found: dict[str, Any] = {name: tuple(objects) for name, objects in parts.sections.items()}
+    found: dict[str, Any] = {**parts.objects.sections, "left_out": tuple(parts.left_out)}
     told = parts.manifest.sections if parts.manifest else {}
     for section in API_SECTIONS:
         gap = told.get(section.plural, Part())

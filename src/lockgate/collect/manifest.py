@@ -47,7 +47,7 @@ def read_manifest(path: str, stdin: BinaryIO, namespace: str) -> Asked:
     name, data = ("standard input", stdin.read(MAX_FILE + 1)) if path == "-" else (path, _read(path))
     if len(data) > MAX_FILE:
         raise too_large(name, len(data), MAX_FILE)
-    objects = any_objects(name, data)
+    objects = list(any_objects(name, data))
     found = [asked for kind, raw in objects for asked in _asked(name, kind, raw, namespace)]
     of_nodes = [_called(kind, typed(name, raw, BY_KIND[kind]).metadata) for kind, raw in objects if kind == _OF_NODES]
     if not found:

@@ -4,36 +4,56 @@ Links, paths that leave the archive, and anything over a bound are refused; so a
 """
 
 import gzip
+import io
+import lzma
 import os
 import stat
 import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import IO
 
-import msgspec
-
-from lockgate.collect.bounds import MAX_ARCHIVE, MAX_FILE, MAX_MEMBERS, MAX_TOTAL, Bounded, too_large
+from lockgate.collect.bounds import MAX_ARCHIVE, MAX_FILE, MAX_MEMBERS, MIB, Bounded, too_large
 from lockgate.collect.errors import InputError
 
 Wanted = Callable[[str], bool]
 
 
-class Member(msgspec.Struct, frozen=True):
-    """One file: its path in the folder, with forward slashes, and its content."""
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One file: its path in the folder, with forward slashes, its size, its content until the next is asked for.
+
+    Reading raises InputError where the content is broken.
+    """
 
     path: str
-    data: bytes
+    size: int
+    stream: io.BufferedReader
+
+    def read(self, limit: int = MAX_FILE) -> bytes:
+        """All of it, where that is not more than a bound."""
+        if self.size > limit:
+            raise too_large(self.path, self.size, limit)
+        return self.stream.read(min(limit, self.size + MIB))  # it may grow meanwhile, and files of /proc tell no size
+
+    def tail(self, size: int) -> bytes:
+        """Its last bytes."""
+        last = b""
+        while piece := self.stream.read(max(size, MIB)):
+            last = (last + piece)[-size:]
+        return last
 
 
 def members(root: Path, wanted: Wanted) -> Iterator[Member]:
     """Every wanted file of a folder or archive; raises InputError for what is neither, or breaks a bound."""
     total = 0
     for member in _members(root, wanted):
-        total += len(member.data)
-        if total > MAX_TOTAL:
-            raise too_large(str(root), total, MAX_TOTAL)
+        total += member.size
+        if total > MAX_ARCHIVE:
+            raise too_large(str(root), total, MAX_ARCHIVE)
         yield member
 
 
@@ -64,14 +84,20 @@ def _in_folder(root: Path, wanted: Wanted) -> Iterator[Member]:
             if count > MAX_MEMBERS:
                 raise InputError(f"{root}: holds more than {MAX_MEMBERS} files; give the folder of one bundle")
             if wanted(relative):
-                yield Member(relative, _read_plain(path))
+                if path.is_symlink():
+                    raise InputError(f"{path}: is a link; put a copy of the file there")
+                with open_file(path) as file:
+                    yield Member(relative, os.fstat(file.fileno()).st_size, _clear(path, "file", file))
 
 
-def _read_plain(path: Path) -> bytes:
-    mode = path.lstat().st_mode
-    if stat.S_ISLNK(mode):
-        raise InputError(f"{path}: is a link; put a copy of the file there")
-    return read_file(path)
+def open_file(path: Path) -> io.BufferedReader:
+    """A regular file, open for reading; a pipe or device is refused, since it may never answer."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise InputError(f"{path}: is not a regular file")
+        return path.open("rb")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
 
 
 def read_head(path: Path) -> bytes:
@@ -96,7 +122,42 @@ def read_file(path: Path, limit: int = MAX_FILE) -> bytes:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
 
 
+class _Clear(io.RawIOBase):
+    """A stream whose failures are complaints, whoever reads it."""
+
+    def __init__(self, root: Path, what: str, inner: IO[bytes]) -> None:
+        super().__init__()
+        self._root, self._what, self._inner = root, what, inner
+
+    def readable(self) -> bool:  # type: ignore[explicit-override]
+        """Always."""
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[explicit-override, override]
+        """As a file's."""
+        try:
+            data = self._inner.read(len(buffer))
+        except InputError:
+            raise
+        except _BROKEN as error:
+            raise InputError(f"{self._root}: is no complete {self._what} archive ({_plain(error)})") from None
+        except OSError as error:
+            raise InputError(f"{self._root}: cannot be read ({error.strerror or error})") from None
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _clear(root: Path, what: str, inner: IO[bytes]) -> io.BufferedReader:
+    return io.BufferedReader(_Clear(root, what, inner))
+
+
 # --- archives
+
+# Broken headers end in whatever their fields are taken for.
+_BROKEN = (
+    *(tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile),
+    *(ValueError, OverflowError, NotImplementedError, RuntimeError),
+)
 
 
 def _in_tar(root: Path, wanted: Wanted, *, gzipped: bool) -> Iterator[Member]:
@@ -107,8 +168,7 @@ def _in_tar(root: Path, wanted: Wanted, *, gzipped: bool) -> Iterator[Member]:
                 yield from _tar_members(root, tar, wanted)
     except InputError:
         raise
-    # Broken extended headers end in whatever their fields are taken for.
-    except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile, ValueError, OverflowError) as error:
+    except _BROKEN as error:
         raise InputError(f"{root}: is no complete tar archive ({_plain(error)})") from None
     except OSError as error:
         raise InputError(f"{root}: cannot be read ({error.strerror or error})") from None
@@ -123,20 +183,22 @@ def _tar_members(root: Path, tar: tarfile.TarFile, wanted: Wanted) -> Iterator[M
             raise InputError(f"{root}: {path} is a link; links in archives are refused")
         if info.isdir():
             continue
-        _check_size(root, path, info.size, wanted)
+        _check_size(root, path, info.size)
         if not info.isreg():
             raise InputError(f"{root}: {path} is no regular file")
         if wanted(path) and (file := tar.extractfile(info)) is not None:
-            yield Member(path, file.read())
+            yield Member(path, info.size, _clear(root, "tar", file))
 
 
 def _in_zip(root: Path, wanted: Wanted) -> Iterator[Member]:
-    if root.stat().st_size > MAX_TOTAL:
-        raise too_large(str(root), root.stat().st_size, MAX_TOTAL)
+    if root.stat().st_size > MAX_ARCHIVE:
+        raise too_large(str(root), root.stat().st_size, MAX_ARCHIVE)
     try:
         with zipfile.ZipFile(root) as archive:
             yield from _zip_members(root, archive, wanted)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+    except InputError:
+        raise
+    except _BROKEN as error:
         raise InputError(f"{root}: is no complete zip archive ({_plain(error)})") from None
     except OSError as error:
         raise InputError(f"{root}: cannot be read ({error.strerror or error})") from None
@@ -152,19 +214,12 @@ def _zip_members(root: Path, archive: zipfile.ZipFile, wanted: Wanted) -> Iterat
             raise InputError(f"{root}: {path} is a link; links in archives are refused")
         if info.is_dir():
             continue
-        _check_size(root, path, info.file_size, wanted)
+        _check_size(root, path, info.file_size)
         if wanted(path):
-            yield Member(path, _unzipped(root, archive, info))
-
-
-def _unzipped(root: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
-    if info.flag_bits & 1:
-        raise InputError(f"{root}: {info.filename} is encrypted")
-    with archive.open(info) as file:
-        data = file.read(MAX_FILE + 1)
-    if len(data) > MAX_FILE:  # a directory entry can lie about the size
-        raise too_large(f"{root}: {info.filename}", len(data), MAX_FILE)
-    return data
+            if info.flag_bits & 1:
+                raise InputError(f"{root}: {path} is encrypted")
+            with archive.open(info) as file:  # of one whose size is a lie it hands out no more than that
+                yield Member(path, info.file_size, _clear(root, "zip", file))
 
 
 def _inside(root: Path, name: str) -> str:
@@ -175,10 +230,9 @@ def _inside(root: Path, name: str) -> str:
     return path.as_posix()
 
 
-def _check_size(root: Path, path: str, size: int, wanted: Wanted) -> None:
-    limit = MAX_FILE if wanted(path) else MAX_ARCHIVE
-    if size > limit:
-        raise too_large(f"{root}: {path}", size, limit)
+def _check_size(root: Path, path: str, size: int) -> None:
+    if size > MAX_ARCHIVE:
+        raise too_large(f"{root}: {path}", size, MAX_ARCHIVE)
 
 
 def _plain(error: BaseException) -> str:

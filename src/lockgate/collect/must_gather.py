@@ -5,12 +5,13 @@ from `describe`, events from the operand pods' descriptions, and what other pods
 script could not fill are there and empty.
 """
 
+import io
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from lockgate.collect.bounds import MAX_LOG, MAX_TEXT, too_large
+from lockgate.collect.bounds import MAX_HELD, MAX_LOG, MAX_TEXT, too_large
 from lockgate.collect.bug_report import parse_bug_report, report_of
 from lockgate.collect.decode import lenient_text, objects_of
 from lockgate.collect.describe import looks_described, parse_described
@@ -52,13 +53,14 @@ def is_wanted(path: str) -> bool:
 
 def from_must_gather(root: Path) -> Snapshot:
     """The facts of a must-gather folder, or an archive of one; raises InputError where a file in it is broken."""
-    there = {m.path.rpartition("/")[2]: m.data for m in members(root, is_wanted)}
+    there = _contents(root)
     files = {name: data for name, data in there.items() if data.strip()}
     found: dict[str, Any] = {s.section: Missing(_REASON, f"kubectl get {s.plural} -A -o json") for s in API_SECTIONS}
     for name, plural in _YAML.items():
         if name in files:
             section = BY_PLURAL[plural]
-            objects = tuple(objects_of(name, files[name], section))
+            stream = io.BufferedReader(io.BytesIO(files[name]))
+            objects = tuple(objects_of(name, stream, section))
             before = found[section.section]
             found[section.section] = objects if isinstance(before, Missing) else (*before, *objects)
     if "gpu_nodes.descr" in files:
@@ -75,6 +77,19 @@ def from_must_gather(root: Path) -> Snapshot:
     lacking = Missing(_REASON, "copy /etc/containerd and /etc/cdi of the node into nodes/<node>/")
     found["node_files"] = reports or lacking
     return Snapshot(**found)
+
+
+def _contents(root: Path) -> dict[str, bytes]:
+    """Each file by its name, of a log the end."""
+    found, held = dict[str, bytes](), 0
+    for member in members(root, is_wanted):
+        name = member.path.rpartition("/")[2]
+        is_log = name.endswith(".log") and not report_of(name)
+        found[name] = member.tail(MAX_LOG) if is_log else member.read(MAX_HELD if report_of(name) else MAX_TEXT)
+        held += len(found[name])
+        if held > MAX_HELD:
+            raise too_large(f"{root} without the beginnings of logs", held, MAX_HELD)
+    return found
 
 
 def _text(name: str, data: bytes) -> str:
@@ -113,7 +128,7 @@ def _logs(files: dict[str, bytes], pods: Any) -> Iterator[Log]:
         if not (name.startswith("gpu_oper") and name.endswith(".log")):
             continue
         lines: dict[tuple[str, str], list[str]] = {}
-        for line in lenient_text(data[-MAX_LOG:]).splitlines():
+        for line in lenient_text(data).splitlines():
             if place := _LINE.match(line):
                 lines.setdefault((place["pod"], place["container"]), []).append(_untimed(place["text"]))
         for (pod, container), texts in lines.items():

@@ -140,7 +140,7 @@ def _has_top(path: Path) -> bool:
 
 def _texts(path: Path) -> Iterator[tuple[str, bytes]]:
     for member in members(path, lambda name: name.endswith(_TEXTS) and not name.startswith("certs.d/")):
-        yield member.path, member.data
+        yield member.path, member.read(TEXT_LIMIT)
 
 
 def _tree(folder: Path, files: Mapping[str, File], stands_for: str, root: str) -> NodeTree:
@@ -208,7 +208,7 @@ def _is_top(name: str, data: bytes) -> bool:
 
 
 def _archive(path: Path) -> list[NodeTree]:
-    inside = {m.path: m.data for m in members(path, lambda name: name.endswith(_TEXTS + VERSION_FILES))}
+    inside = {m.path: m.read(TEXT_LIMIT) for m in members(path, lambda name: name.endswith(_TEXTS + VERSION_FILES))}
     version = next(
         (data.decode("utf-8", "replace") for name, data in inside.items() if name.endswith(VERSION_FILES)), ""
     )

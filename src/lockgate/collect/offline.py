@@ -1,5 +1,6 @@
 """`--from PATH`: a folder, an archive of one, one file of `kubectl get -o json|yaml`, or pasted text; `-` is stdin."""
 
+import io
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -7,18 +8,24 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from lockgate.collect.bounds import MAX_FILE, MAX_TEXT, too_large
+from lockgate.collect.bounds import MAX_TEXT
 from lockgate.collect.custom_owner import parse_owner
-from lockgate.collect.decode import any_objects, text_of, typed
+from lockgate.collect.decode import any_objects, objects_in, text_of, typed, utf8
 from lockgate.collect.errors import InputError
+from lockgate.collect.event_stream import is_event_list, parse_event_stream
 from lockgate.collect.folder import from_folder, latest_moment
-from lockgate.collect.members import is_archive, read_file, read_head
+from lockgate.collect.members import is_archive, open_file, read_head
 from lockgate.collect.pasted import looks_pasted, parse_pasted
+from lockgate.collect.taken import Taken
 from lockgate.collect.unwrapped import unwrapped
 from lockgate.model.facts import API_SECTIONS, BY_KIND, Missing, Snapshot
 from lockgate.model.objects import Workload
 
 STDIN = "-"
+_LONG_TEXT = (
+    f"is more than the {MAX_TEXT >> 20} MiB that are read of YAML and of pasted text; kubectl get ... -o json > FILE "
+    "may be of any length, and so may a list of events"
+)
 # What every object says of itself, in JSON or YAML.
 _OBJECT = re.compile(r"""(?m)^[ \t{\[-]*["']?(?:apiVersion|kind|items)["']?\s*:|^[ \t]*[{\[]""")
 
@@ -29,7 +36,7 @@ def from_path(path: str, stdin: BinaryIO, namespace: str = "", pod: str = "") ->
     `namespace` and `pod` are those of pasted text that does not show whose events it holds.
     """
     if path == STDIN:
-        return from_bytes("standard input", _read_stdin(stdin), namespace, pod)
+        return from_stream("standard input", _peekable(stdin), namespace, pod)
     root = Path(path)
     try:
         is_whole = root.is_dir() or is_archive(read_head(root))
@@ -39,18 +46,46 @@ def from_path(path: str, stdin: BinaryIO, namespace: str = "", pod: str = "") ->
         raise
     except ValueError as error:  # a NUL in the path
         raise InputError(f"{path!r}: {error}") from None
-    return from_folder(root) if is_whole else from_bytes(path, read_file(root), namespace, pod)
+    if is_whole:
+        return from_folder(root, pod)
+    with open_file(root) as file:
+        return from_stream(path, file, namespace, pod)
 
 
 def from_bytes(name: str, data: bytes, namespace: str = "", pod: str = "") -> Snapshot:
-    """The facts of one file: objects of any kind as JSON or YAML, or text that was pasted."""
-    if is_archive(data[:512]):
+    """The facts of one file that is at hand."""
+    return from_stream(name, _peekable(io.BytesIO(data)), namespace, pod)
+
+
+def _peekable(stream: BinaryIO) -> io.BufferedReader:
+    return stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(io.BytesIO(stream.read()))
+
+
+def from_stream(name: str, stream: io.BufferedReader, namespace: str = "", pod: str = "") -> Snapshot:
+    """The facts of one file: objects of any kind as JSON or YAML, or text that was pasted. Raises InputError.
+
+    Lists of objects and of events may be long; anything else is read whole, and bounded.
+    """
+    start = stream.peek(512)
+    if is_archive(start[:512]):
         raise InputError(f"{name}: an archive has to be given by its path")
-    # JSON may be UTF-16 too, behind a redirect of PowerShell.
-    if data[:1] in (b"{", b"[") or (text := text_of(name, data)).lstrip()[:1] in ("{", "["):
-        return _of_objects(name, any_objects(name, data))
-    if len(data) > MAX_TEXT:
-        raise too_large(name, len(data), MAX_TEXT)
+    if _begins_json(start):
+        return _of_objects(name, objects_in(name, stream), pod)
+    plain = utf8(name, stream)
+    data = plain.read(MAX_TEXT + 1)
+    if not (more := plain.read(1)):
+        return _of_text(name, text_of(name, data), namespace, pod)
+    if not is_event_list(data):
+        raise InputError(f"{name}: {_LONG_TEXT}")
+    return parse_event_stream(data + more, plain, namespace or "default", pod)
+
+
+def _begins_json(start: bytes) -> bool:
+    """Whether a file begins as JSON does, be it UTF-16, as a redirect of PowerShell writes it."""
+    return start.lstrip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n")[:1] in (b"{", b"[") and not start.startswith(b"\0")
+
+
+def _of_text(name: str, text: str, namespace: str, pod: str) -> Snapshot:
     text = unwrapped(text)
     if looks_pasted(text):
         return parse_pasted(name, text, namespace, pod)
@@ -62,15 +97,8 @@ def from_bytes(name: str, data: bytes, namespace: str = "", pod: str = "") -> Sn
     return _of_objects(name, any_objects(name, text.encode()))
 
 
-def _read_stdin(stdin: BinaryIO) -> bytes:
-    data = stdin.read(MAX_FILE + 1)
-    if len(data) > MAX_FILE:
-        raise too_large("standard input", len(data), MAX_FILE)
-    return data
-
-
-def _of_objects(name: str, objects: Iterable[tuple[str, bytes]]) -> Snapshot:
-    sections: dict[str, list[Any]] = {}
+def _of_objects(name: str, objects: Iterable[tuple[str, bytes]], asked: str = "") -> Snapshot:
+    taken = Taken(name, asked)
     owners: list[Workload] = []
     unknown: set[str] = set()
     for kind, raw in objects:
@@ -79,12 +107,12 @@ def _of_objects(name: str, objects: Iterable[tuple[str, bytes]]) -> Snapshot:
             owners += _owner(name, raw)
             continue
         section = BY_KIND[kind]
-        sections.setdefault(section.section, []).append(typed(name, raw, section))
-    if not (sections or owners):
+        taken.add(section.section, [typed(name, raw, section)])
+    if not (taken or owners):
         raise InputError(
             f"{name}: holds {_listed(unknown)}; expected a Pod, a List of pods or another kind that is read"
         )
-    return _snapshot(name, sections, tuple(owners))
+    return _snapshot(name, taken, tuple(owners))
 
 
 def _owner(name: str, raw: bytes) -> list[Workload]:
@@ -93,8 +121,9 @@ def _owner(name: str, raw: bytes) -> list[Workload]:
     return [owner] if owner.spec.template.spec.containers else []
 
 
-def _snapshot(name: str, sections: dict[str, list[Any]], owners: tuple[Workload, ...]) -> Snapshot:
-    found: dict[str, Any] = {section: tuple(objects) for section, objects in sections.items()}
+def _snapshot(name: str, taken: Taken, owners: tuple[Workload, ...]) -> Snapshot:
+    sections = taken.sections
+    found: dict[str, Any] = {**sections, "left_out": taken.left_out}
     found |= {"custom_owners": owners} if owners else {}
     for section in API_SECTIONS:
         absent = Missing(f"not in {name}", f"kubectl get {section.plural} -A -o json")
@@ -109,7 +138,7 @@ def _snapshot(name: str, sections: dict[str, list[Any]], owners: tuple[Workload,
     return Snapshot(**found)
 
 
-def _is_whole_cluster(sections: dict[str, list[Any]]) -> bool:
+def _is_whole_cluster(sections: dict[str, tuple[Any, ...]]) -> bool:
     return len({pod.namespace for pod in sections["pods"]}) > 1
 
 

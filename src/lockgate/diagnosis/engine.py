@@ -18,7 +18,7 @@ from lockgate.diagnosis.target import CLUSTER, WIDE, Target
 from lockgate.diagnosis.unread import hiding, together, unread
 from lockgate.diagnosis.verdict import conclude
 from lockgate.diagnosis.waive import NO_WAIVERS, Waivers, said
-from lockgate.model.facts import Missing, Snapshot
+from lockgate.model.facts import LeftOut, Missing, Snapshot
 from lockgate.model.finding import Diagnosis, Finding, NotChecked, RuledOut, TargetRef
 from lockgate.model.told import ToldPod
 
@@ -48,15 +48,14 @@ def diagnose(snapshot: Snapshot, target: Target, rules: Iterable[Rule], waivers:
     asked_about = TargetRef(found.target.kind, found.target.name, found.target.namespace)
     findings, waived = waivers.apart(every, asked_about)
     open_ = (*hiding(snapshot, found.through), *(n for a in answers for n in a.not_checked))
-    not_checked = (*together(open_), *_unseen(found.unseen))
+    not_checked = (*together(open_), *_unseen(found.unseen), *map(_not_kept, snapshot.left_out))
     verdict, headline = conclude(found, findings, not_checked)
     return Diagnosis(
         target=asked_about,
         verdict=verdict,
         headline=said(headline, waived),
         findings=findings,
-        # What one node or pod rules out says nothing of the others.
-        ruled_out=() if target.kind == CLUSTER else _still_out(answers, every),
+        ruled_out=_still_out(answers, every),
         not_checked=not_checked,
         waived=waived,
         void_waivers=waivers.expired(every, asked_about),
@@ -79,16 +78,22 @@ class _Asked:
         asks_gpu = subject.asks_gpu
         asked = [r for r in self._at[subject.stage] if r.asks_gpu in (None, asks_gpu)]
         outcomes = [(r, outcome(r, facts)) for r in asked if not r.fallback]
-        if not any(isinstance(o, Failed) for _, o in outcomes):
+        if not any(isinstance(o, Failed) and not r.aside for r, o in outcomes):
             outcomes += [(r, outcome(r, facts)) for r in asked if r.fallback]
         return Answers(
             said=self._said([(r, o) for r, o in outcomes if isinstance(o, Failed)], subject, facts),
-            ruled_out=tuple(RuledOut(r.id, o.reason) for r, o in outcomes if isinstance(o, Passed)),
+            ruled_out=self._out(outcomes),
             not_checked=tuple(
                 question_as_told(question, subject.pod)
                 for question in (*_skipped(outcomes), *unread(subject, outcomes, facts))
             ),
         )
+
+    def _out(self, outcomes: list[tuple[Rule, Outcome]]) -> tuple[RuledOut, ...]:
+        """What is ruled out; of a whole cluster nothing: one node does not speak for others."""
+        if self._target.kind == CLUSTER:
+            return ()
+        return tuple(RuledOut(r.id, o.reason) for r, o in outcomes if isinstance(o, Passed))
 
     def _said(self, failed: list[tuple[Rule, Failed]], subject: Subject, facts: Facts) -> tuple[Said, ...]:
         self._count += 1
@@ -161,6 +166,10 @@ def _called(target: Target, subject: Subject) -> tuple[str, ...]:
     if target.kind in WIDE:
         return (f"{named.namespace}/{named.name}", *subject.alike)
     return (subject.pod.name,) if subject.pod and subject.workload else ()
+
+
+def _not_kept(part: LeftOut) -> NotChecked:
+    return NotChecked(part.section.replace("_", "-"), part.reason, part.how, part.decides)
 
 
 def _unseen(count: int) -> tuple[NotChecked, ...]:

@@ -55,6 +55,15 @@ class Missing(msgspec.Struct, frozen=True):
         return f"{self.reason}; to know it: {self.how}" if self.how else self.reason
 
 
+class LeftOut(msgspec.Struct, frozen=True):
+    """Of a section that was read, that not all of it was kept: why, how to get the rest, and whether that may matter."""
+
+    section: str
+    reason: str
+    how: str = ""
+    decides: bool = False
+
+
 class NodeFiles(msgspec.Struct, frozen=True):
     """Files of one node at their own absolute path, and the output of commands run on it, by name (`nvidia-smi`)."""
 
@@ -124,11 +133,13 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """The facts. `pods` are all pods of the cluster (what the scheduler counts); `namespace_pods` those of the target's
     namespace, known also where listing the whole cluster is forbidden. `custom_owners` are objects of kinds that no
     section holds and that own pods or workloads (PyTorchJob, JobSet, ...), with the pod template found in them.
-    `taken_at` is the moment, if it is known; `narrowing` says of whose pods events and logs were gathered.
+    `taken_at` is the moment, if it is known; `narrowing` says of whose pods events and logs were gathered,
+    `left_out` what a section was too large for.
     """
 
     taken_at: dt.datetime | None = None
     narrowing: Narrowing = WHOLE
+    left_out: tuple[LeftOut, ...] = ()
     nodes: Nodes | Missing = NOT_COLLECTED
     pods: Pods | Missing = NOT_COLLECTED
     namespace_pods: Pods | Missing = NOT_COLLECTED
@@ -175,7 +186,9 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
         return (*near, *(p for p in self.pods if (p.namespace, p.name) not in known))
 
 
-SECTIONS: tuple[str, ...] = tuple(f for f in Snapshot.__struct_fields__ if f not in ("taken_at", "narrowing"))
+SECTIONS: tuple[str, ...] = tuple(
+    f for f in Snapshot.__struct_fields__ if f not in ("taken_at", "narrowing", "left_out")
+)
 
 
 class ApiSection(msgspec.Struct, frozen=True):
