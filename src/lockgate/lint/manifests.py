@@ -1,19 +1,17 @@
 """Kubernetes manifests as the rules see them: objects, and every pod template in them, whatever kind it belongs to."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from lockgate.kit.quantity import parse_quantity
+from lockgate.lint.cluster_facts import ClusterFacts
 from lockgate.lint.rule import Mark
 from lockgate.lint.yaml_items import Item, YamlError, documents
 from lockgate.model import objects as model
 from lockgate.model.names import is_gpu_resource
 from lockgate.scheduling.requests import spec_requests
-
-if TYPE_CHECKING:
-    from lockgate.lint.subject import Subject
 
 _SCHEMAS: Final = "CustomResourceDefinition"
 _LISTS: Final = ("containers", "initContainers")
@@ -137,18 +135,22 @@ class Document:
 
 @dataclass(frozen=True, eq=False)
 class Manifests:
-    """The manifests of a subject."""
+    """Files read as manifests. `first_object` is the number of the first, where others of the file are left out;
+    `cluster` is what they are judged against, where that is known.
+    """
 
-    subject: "Subject"
+    texts: Mapping[str, str]
+    first_object: int = 0
+    cluster: ClusterFacts | None = None
 
     @cached_property
     def read(self) -> tuple[tuple[Document, ...], dict[str, str]]:
         """The objects, those of Lists one by one, and why a file cannot be read, by file."""
         found: list[Document] = []
         troubles: dict[str, str] = {}
-        for path in sorted(self.subject.files):
+        for path in sorted(self.texts):
             try:
-                for item in documents(self.subject.text(path)):
+                for item in documents(self.texts[path]):
                     found += [Document(path, one) for one in _objects(item)]
             except YamlError as error:
                 troubles[path] = str(error)
@@ -164,14 +166,14 @@ class Manifests:
 
     def leaves(self) -> Iterator[tuple[tuple[str, ...], object]]:
         """Every value with its path: file, number of the object, keys; an empty mapping is as good as none."""
-        for number, document in enumerate(self.documents, self.subject.first_object):
+        for number, document in enumerate(self.documents, self.first_object):
             for path, value in document.item.leaves((document.file, str(number))):
                 if value is not None:
                     yield path, value
 
     def place_of(self, item: Item, *below: str) -> tuple[str, ...]:
         """The path of a value in `leaves`, and some keys below it: what an edit there means to change."""
-        for number, document in enumerate(self.documents, self.subject.first_object):
+        for number, document in enumerate(self.documents, self.first_object):
             found = document.item.path_of(item)
             if found is not None:
                 return (document.file, str(number), *found, *below)

@@ -32,7 +32,7 @@ def plugin_configs(manifests: Manifests) -> Iterator[PluginConfig]:
         for key, place in data.pairs() if data else ():
             item = _read(place)
             if item is not None:
-                text = manifests.subject.text(document.file)
+                text = manifests.texts[document.file]
                 is_block = text[place.span.start : place.span.start + 1] == "|"
                 yield PluginConfig(document, key, item, place.span.line if is_block else None, place)
 

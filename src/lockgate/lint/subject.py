@@ -94,7 +94,7 @@ class Subject:
     @cached_property
     def manifests(self) -> Manifests:
         """The files read as Kubernetes manifests."""
-        return Manifests(self)
+        return Manifests({path: self.text(path) for path in self.files}, self.first_object, self.cluster)
 
     @cached_property
     def settings(self) -> Mapping[tuple[str, ...], object] | None:

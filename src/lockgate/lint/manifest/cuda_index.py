@@ -50,5 +50,5 @@ def _problem(manifests: Manifests, template: PodTemplate, container: Container, 
 def _fixes(manifests: Manifests, container: Container, entry: Item) -> tuple[Fix, ...]:
     entries = container.item.get("env")
     assert entries is not None  # the entry is in it
-    text = without(manifests.subject.text(container.file), entry if len(entries.each()) > 1 else entries)
+    text = without(manifests.texts[container.file], entry if len(entries.each()) > 1 else entries)
     return (Fix(f"take {_NAME} out", {container.file: text}, (manifests.place_of(entries),)),) if text else ()

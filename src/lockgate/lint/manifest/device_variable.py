@@ -53,5 +53,5 @@ def _fixes(manifests: Manifests, container: Container, entry: Item) -> tuple[Fix
     if not container.asks or entries is None:
         return ()
     gone = entry if len(entries.each()) > 1 else entries
-    text = without(manifests.subject.text(container.file), gone)
+    text = without(manifests.texts[container.file], gone)
     return (Fix(f"take {VISIBLE} out", {container.file: text}, (manifests.place_of(entries),)),) if text else ()

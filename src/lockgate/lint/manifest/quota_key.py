@@ -42,5 +42,5 @@ def _fixes(manifests: Manifests, document: Document, item: Item, right: str) -> 
     hard = document.item.get("spec", "hard")
     if hard is None or hard.get(right) is not None:
         return ()  # both are there: which number is meant is for a person to say
-    text = with_key(manifests.subject.text(document.file), item, right)
+    text = with_key(manifests.texts[document.file], item, right)
     return (Fix(f"count {right}", {document.file: text}, (manifests.place_of(hard),)),) if text else ()

@@ -42,7 +42,7 @@ def _fixes(manifests: Manifests, container: Container, name: str, item: Item) ->
     resources, limits = container.item.get("resources"), container.item.get("resources", "limits")
     if resources is None or not amount_of(item):
         return ()
-    text = manifests.subject.text(container.file)
+    text = manifests.texts[container.file]
     new = (
         with_pair(text, limits, name, item.text())
         if limits is not None and limits.mapping is not None

@@ -70,7 +70,7 @@ def _problem(manifests: Manifests, template: PodTemplate, container: Container, 
 
 def _fixes(manifests: Manifests, container: Container, places: list[Item], right: str) -> tuple[Fix, ...]:
     """All of them at once, the last one first, so that places stay true."""
-    text = manifests.subject.text(container.file)
+    text = manifests.texts[container.file]
     if any(known == right for known, _ in _all(container)):
         return ()  # both are there: which amount counts is for a person to say
     for item in sorted(places, key=lambda one: one.span.start, reverse=True):

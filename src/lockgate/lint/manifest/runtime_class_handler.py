@@ -29,7 +29,7 @@ def runtime_class_handler(manifests: Manifests) -> Iterator[Problem]:
         if handler is None:
             yield _problem(document, document.item, "has no handler; the API server refuses it", ())
         elif (right := _PROGRAMS.get(handler.text().rpartition("/")[2])) is not None:
-            text = with_scalar(manifests.subject.text(document.file), handler, right)
+            text = with_scalar(manifests.texts[document.file], handler, right)
             fix = Fix(f"handler: {right}", {document.file: text}, (manifests.place_of(handler),))
             yield _problem(document, handler, f"names the program {handler.text()}, expected handler {right}", (fix,))
 

@@ -21,7 +21,7 @@ _RENAMED = ".shared"
 
 @lint_rule(codes=("D06",), severity=Severity.WARNING)
 def shared_above_one(manifests: Manifests) -> Iterator[Problem]:
-    cluster = manifests.subject.cluster
+    cluster = manifests.cluster
     for template in manifests.templates:
         for container in template.containers:
             for name, item in container.resources("limits"):
