@@ -1,12 +1,13 @@
 """Fits an operand's DaemonSet to a policy: images, environment, tolerations, paths, and all that operands share."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import msgspec
 
 from lockgate.model.names import DRIVER_ROOT
-from lockgate.model.policy.parts import EnvVar, Image, ResourceRequirements
+from lockgate.model.policy.operands import Validator
+from lockgate.model.policy.parts import Component, EnvVar, Image
 from lockgate.model.policy.spec import DaemonSets, HostPaths
 from lockgate.operands.context import Context, image_of, owned, pull_policy
 from lockgate.operands.manifests import Manifest
@@ -64,23 +65,15 @@ def set_user_env(target: Manifest, variables: Iterable[EnvVar]) -> None:
     set_env(target, {variable.name: variable.value for variable in variables})
 
 
-def set_program(
-    daemonset: Manifest,
-    name: str,
-    *,
-    args: Sequence[str],
-    env: Iterable[EnvVar],
-    resources: ResourceRequirements,
-    host_network: bool | None,
-) -> None:
-    """A section's arguments, environment and resources for its main container."""
+def set_program(daemonset: Manifest, name: str, section: Component | Validator) -> None:
+    """A section's arguments, environment and resources for its main container, and the node's network for its pod."""
     target = container(daemonset, name)
-    set_user_env(target, env)
-    if args:
-        target["args"] = list(args)
-    if limits := msgspec.to_builtins(resources):
+    set_user_env(target, section.env)
+    if section.args:
+        target["args"] = list(section.args)
+    if limits := msgspec.to_builtins(section.resources):
         target["resources"] = limits
-    if host_network:
+    if section.host_network:
         pod_spec(daemonset).update(hostNetwork=True, dnsPolicy="ClusterFirstWithHostNet")
 
 

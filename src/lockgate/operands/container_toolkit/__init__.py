@@ -3,6 +3,8 @@
 from posixpath import basename, dirname
 from typing import Final, NamedTuple
 
+import msgspec
+
 from lockgate.operands.context import Context, owned
 from lockgate.operands.daemonset import container, finish, pod_spec, set_env, set_program
 from lockgate.operands.manifests import Manifest, load, one
@@ -48,15 +50,8 @@ def desired(context: Context) -> tuple[Manifest, ...]:
     user = {variable.name: variable.value for variable in section.env}
     runtime = RUNTIMES[context.runtime]
     ours = {"RUNTIME_DROP_IN_CONFIG", *(name for kind in _PATHS for name in runtime.variables(kind))}
-    rest = [variable for variable in section.env if variable.name not in ours]
-    set_program(
-        daemonset,
-        MAIN,
-        args=section.args,
-        env=rest,
-        resources=section.resources,
-        host_network=section.host_network,
-    )
+    rest = tuple(variable for variable in section.env if variable.name not in ours)
+    set_program(daemonset, MAIN, msgspec.structs.replace(section, env=rest))
     set_env(container(daemonset, MAIN), {"CONTAINERD_RUNTIME_CLASS": context.spec.operator.runtime_class})
     _set_cdi(daemonset, context.spec.cdi.enabled)
     _set_runtime_paths(daemonset, runtime, user)

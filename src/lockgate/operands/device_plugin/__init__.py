@@ -16,14 +16,7 @@ def desired(context: Context) -> tuple[Manifest, ...]:
     section = spec.device_plugin
     target = container(daemonset, MAIN)
     set_env(target, _environment(context))
-    set_program(
-        daemonset,
-        MAIN,
-        args=section.args,
-        env=section.env,
-        resources=section.resources,
-        host_network=section.host_network,
-    )
+    set_program(daemonset, MAIN, section)
     pod_spec(daemonset)["runtimeClassName"] = spec.operator.runtime_class
     _place_mps(daemonset, section.mps.root if section.mps else "/run/nvidia/mps")
     return (owned(one(__name__, "ConfigMap"), context), finish(daemonset, context, section, "spec.devicePlugin"))

@@ -16,14 +16,7 @@ def desired(context: Context) -> tuple[Manifest, ...]:
     section, strategy = spec.gfd, spec.mig.strategy or "none"
     monitor = "all" if strategy != "none" else None
     set_env(container(daemonset, MAIN), {"MIG_STRATEGY": strategy, "NVIDIA_MIG_MONITOR_DEVICES": monitor})
-    set_program(
-        daemonset,
-        MAIN,
-        args=section.args,
-        env=section.env,
-        resources=section.resources,
-        host_network=section.host_network,
-    )
+    set_program(daemonset, MAIN, section)
     pod_spec(daemonset)["runtimeClassName"] = spec.operator.runtime_class
     return (finish(daemonset, context, section, "spec.gfd"),)
 

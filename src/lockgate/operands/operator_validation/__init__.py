@@ -20,14 +20,7 @@ def desired(context: Context) -> tuple[Manifest, ...]:
         pod["initContainers"] = [step for step in pod["initContainers"] if step["name"] != "plugin-validation"]
     for step in pod_spec(daemonset)["initContainers"]:
         _set_step(step, context)
-    set_program(
-        daemonset,
-        MAIN,
-        args=section.args,
-        env=section.env,
-        resources=section.resources,
-        host_network=section.host_network,
-    )
+    set_program(daemonset, MAIN, section)
     pod_spec(daemonset)["runtimeClassName"] = spec.operator.runtime_class
     return (finish(daemonset, context, section, "spec.validator"),)
 
