@@ -1,10 +1,10 @@
 """The configuration file that device plugin and feature discovery share (`CONFIG_FILE`): read, and its traps named."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from lockgate.agents.options import SettingsError
+from lockgate.agents.options import Option, SettingsError, read_options
 
 LIMIT: Final = 1 << 20  # a ConfigMap holds no more
 _PLUGIN_FLAGS: Final = {
@@ -32,6 +32,18 @@ _KNOWN: Final[dict[str, Any]] = {
     "sharing": {"timeSlicing": _REPLICATED, "mps": _REPLICATED},
     "imex": dict.fromkeys(("channelIDs", "required")),
 }
+
+
+def read_both(
+    options: Sequence[Option], argv: Sequence[str], environ: Mapping[str, str]
+) -> tuple[dict[str, Any], dict[str, Any], tuple[str, ...]]:
+    """The values of options that `config_file` may set as well, the file's content, and warnings about it.
+
+    Raises SettingsError.
+    """
+    path = read_options(options, argv, environ, {})["config_file"]
+    file, warnings = read_config(path) if path else ({}, ())
+    return read_options(options, argv, environ, file), file, warnings
 
 
 def read_config(path: Path) -> tuple[dict[str, Any], tuple[str, ...]]:

@@ -12,8 +12,8 @@ from typing import Any, Final
 import msgspec
 
 from lockgate.agents.device_plugin.health import Policy, parse_policy
-from lockgate.agents.options import Option, one_of, parse_bool, parse_duration, read_options
-from lockgate.agents.plugin_config import read_config
+from lockgate.agents.options import Option, one_of, parse_bool, parse_duration
+from lockgate.agents.plugin_config import read_both
 from lockgate.agents.sharing import Sharing, parse_sharing
 from lockgate.model.names import PLUGIN_SOCKETS
 
@@ -231,9 +231,7 @@ _WITHOUT_EFFECT: Final = ("GDS_ENABLED", "MOFED_ENABLED", "GDRCOPY_ENABLED", "IM
 
 def read_settings(argv: Sequence[str], environ: Mapping[str, str]) -> Settings:
     """The settings of this process; reads the configuration file. Raises SettingsError."""
-    path = read_options(OPTIONS, argv, environ, {})["config_file"]
-    file, warnings = read_config(path) if path else ({}, ())
-    values = read_options(OPTIONS, argv, environ, file)
+    values, file, warnings = read_both(OPTIONS, argv, environ)
     sharing = parse_sharing(file)
     policy, policy_warnings = parse_policy(values["disabled_checks"], values["enabled_checks"])
     known = {name: value for name, value in values.items() if name in Settings.__struct_fields__}

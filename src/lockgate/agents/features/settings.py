@@ -6,8 +6,8 @@ from typing import Final
 
 import msgspec
 
-from lockgate.agents.options import Option, one_of, parse_bool, parse_duration, read_options
-from lockgate.agents.plugin_config import read_config
+from lockgate.agents.options import Option, one_of, parse_bool, parse_duration
+from lockgate.agents.plugin_config import read_both
 from lockgate.agents.sharing import Sharing, parse_sharing
 
 OUTPUT: Final = Path("/etc/kubernetes/node-feature-discovery/features.d/gfd")
@@ -154,9 +154,7 @@ OPTIONS: Final = (
 
 def read_settings(argv: Sequence[str], environ: Mapping[str, str]) -> Settings:
     """The settings of this process; reads the configuration file. Raises SettingsError."""
-    path = read_options(OPTIONS, argv, environ, {})["config_file"]
-    file, warnings = read_config(path) if path else ({}, ())
-    values = read_options(OPTIONS, argv, environ, file)
+    values, file, warnings = read_both(OPTIONS, argv, environ)
     known = {name: value for name, value in values.items() if name in Settings.__struct_fields__}
     sharing = parse_sharing(file)
     return Settings(**known, sharing=sharing, warnings=(*warnings, *sharing.warnings))
