@@ -1,9 +1,6 @@
 """Every lint rule: its page, its cases (failing, look-alike, healthy), that its fix heals, and that it does no I/O."""
 
 import json
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +15,7 @@ from lockgate.containerd.releases import FAMILIES
 from lockgate.lint import all_rules
 from lockgate.lint.engine import fix_all, lint
 from lockgate.lint.rule import LintRule
+from tests.no_io import no_io
 from tools.lint_cases import subject
 
 for _family in FAMILIES:  # a family's built-in configuration is a module: importing it is no I/O of a rule
@@ -42,25 +40,6 @@ KEYS = {
     "fixed",
     "others",
 }
-_FORBIDDEN = ("open", "socket.", "subprocess.", "os.system", "os.exec", "os.posix_spawn", "urllib.")
-_WATCH = {"on": False}  # an audit hook cannot be taken away again, so it asks
-
-
-def _forbid(event: str, _arguments: tuple[Any, ...]) -> None:
-    if _WATCH["on"] and event.startswith(_FORBIDDEN):
-        raise AssertionError(f"a rule did I/O: {event}")
-
-
-sys.addaudithook(_forbid)
-
-
-@contextmanager
-def no_io() -> Iterator[None]:
-    _WATCH["on"] = True
-    try:
-        yield
-    finally:
-        _WATCH["on"] = False
 
 
 def _file(rule_id: str) -> Path:

@@ -1,8 +1,5 @@
 """Every rule: its page, its cases (failing, look-alike, healthy), and that it does no I/O."""
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +14,7 @@ from lockgate.diagnosis.rule import Rule
 from lockgate.diagnosis.target import parse_target
 from lockgate.model.finding import Diagnosis
 from lockgate.rules import all_rules
+from tests.no_io import no_io
 from tests.rules.world import snapshot
 
 for _family in FAMILIES:  # a family's built-in configuration is a module: importing it is no I/O of a rule
@@ -25,25 +23,6 @@ RULES = {rule.id: rule for rule in all_rules()}
 PACKAGE = Path(lockgate.rules.__file__).parent
 KINDS = {"failing", "look-alike", "healthy"}
 KEYS = {"case", "kind", "ask", "facts", "says", "codes", "ruled_out", "skipped", "cause", "beside", "exit"}
-_FORBIDDEN = ("open", "socket.", "subprocess.", "os.system", "os.exec", "os.posix_spawn", "urllib.")
-_WATCH = {"on": False}  # an audit hook cannot be taken away again, so it asks
-
-
-def _forbid(event: str, _arguments: tuple[Any, ...]) -> None:
-    if _WATCH["on"] and event.startswith(_FORBIDDEN):
-        raise AssertionError(f"a rule did I/O: {event}")
-
-
-sys.addaudithook(_forbid)
-
-
-@contextmanager
-def no_io() -> Iterator[None]:
-    _WATCH["on"] = True
-    try:
-        yield
-    finally:
-        _WATCH["on"] = False
 
 
 def _file(rule_id: str) -> Path:
