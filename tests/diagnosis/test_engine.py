@@ -25,7 +25,7 @@ X = Target("Pod", "x", "default")
 
 
 def _rule(id: str, check: Any, **more: Any) -> Rule:
-    given = {"severity": Severity.ERROR, "gpu": True, "fallback": False, "mutes": ()} | more
+    given = {"severity": Severity.ERROR, "gpu": True, "fallback": False, "aside": False, "mutes": ()} | more
     return Rule(
         id=id,
         title=id,
@@ -108,6 +108,19 @@ def test_a_fallback_speaks_only_when_nothing_else_failed() -> None:
     fallback = _rule("z/z", _fails, fallback=True)
     assert [f.id for f in diagnose(_one_pod(), X, [fallback]).findings] == ["z/z"]
     assert [f.id for f in diagnose(_one_pod(), X, [fallback, _rule("a/a", _fails)]).findings] == ["a/a"]
+
+
+def test_what_is_said_aside_stands_beneath_the_rest_and_silences_nothing() -> None:
+    aside, fallback = _rule("a/a", _fails, severity=Severity.INFO, aside=True), _rule("z/z", _fails, fallback=True)
+    beneath_fallback = diagnose(_one_pod(), X, [aside, fallback]).findings
+    assert [(f.id, f.follows) for f in beneath_fallback] == [("z/z", ""), ("a/a", "z/z")]
+    cause = _rule("m/m", _fails, severity=Severity.BLOCKER)
+    assert [(f.id, f.follows) for f in diagnose(_one_pod(), X, [aside, fallback, cause]).findings] == [
+        ("m/m", ""),
+        ("a/a", "m/m"),
+    ]
+    alone = diagnose(_one_pod(), X, [aside])
+    assert (alone.verdict, [f.follows for f in alone.findings]) == (Verdict.WAITING, [""])
 
 
 @pytest.mark.parametrize(

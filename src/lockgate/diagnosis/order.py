@@ -28,7 +28,9 @@ def in_order(said: Sequence[Said], rules: Iterable[Rule]) -> tuple[Finding, ...]
     mutes = {r.id: r.mutes for r in rules}
     ranked = sorted(said, key=_rank)
     parents = _parents(ranked, mutes)
-    _tell_once(ranked, parents, {r.id for r in rules if r.fallback})
+    fallbacks, asides = {r.id for r in rules if r.fallback}, {r.id for r in rules if r.aside}
+    _tell_once(ranked, parents, fallbacks, asides)
+    _put_aside(ranked, parents, asides)
     merged = _merged(ranked, parents)
     below: dict[_Key, list[_Key]] = defaultdict(list)
     for key in merged:
@@ -103,17 +105,28 @@ def _parents(ranked: Sequence[Said], mutes: _Mutes) -> list[int | None]:
     return parents
 
 
-def _tell_once(ranked: Sequence[Said], parents: list[int | None], fallbacks: set[str]) -> None:
+def _tell_once(ranked: Sequence[Said], parents: list[int | None], fallbacks: set[str], asides: set[str]) -> None:
     """Put what only quotes an object's trouble under the finding that tells of that object already."""
     telling: dict[str, int] = {}
     for place, said in enumerate(ranked):
-        if said.finding.id not in fallbacks:
+        if said.finding.id not in fallbacks | asides:
             for evidence in said.finding.evidence:
                 telling.setdefault(evidence.object, place)
     for place, said in enumerate(ranked):
         teller = telling.get(said.finding.about)
         if said.finding.id in fallbacks and teller is not None and place not in _upwards(teller, parents):
             parents[place] = teller
+
+
+def _put_aside(ranked: Sequence[Said], parents: list[int | None], asides: set[str]) -> None:
+    """Put what is said aside beneath the first thing that is found about its subject."""
+    first: dict[int, int] = {}
+    for place, said in enumerate(ranked):
+        if said.finding.id not in asides:
+            first.setdefault(said.ground.subject, place)
+    for place, said in enumerate(ranked):
+        if said.finding.id in asides:
+            parents[place] = first.get(said.ground.subject)
 
 
 def _muting(said: Said, rule: str, places: _Places, ranked: Sequence[Said]) -> Iterator[int]:

@@ -14,11 +14,17 @@ _WORDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     (r"Invalid value: \S+: must be an integer", ("admission/amount-invalid", "manifest/gpu-not-whole")),
     (r"unable to validate against any security context constraint", ("admission/security-context-constraint",)),
     (r"insufficient unused quota for \S+ in flavor", ("queueing/kueue-waiting",)),
-    # what the scheduler says of preemption is no cause: these are
-    (r"no preemption victims found for incoming p", ("scheduling/all-held", "scheduling/fragmented")),
+    # what the scheduler says of preemption is no cause: the ones behind it are
+    (
+        r"no preemption victims found for incoming p",
+        ("scheduling/preemption-would-not-help", "scheduling/all-held", "scheduling/fragmented"),
+    ),
     (
         r"preemption is not helpful for scheduling",
-        ("scheduling/selector", "scheduling/untolerated-taint", "scheduling/cordoned", "scheduling/fragmented"),
+        (
+            *("scheduling/preemption-would-not-help", "scheduling/selector", "scheduling/untolerated-taint"),
+            *("scheduling/cordoned", "scheduling/fragmented"),
+        ),
     ),
     # device plugin
     (

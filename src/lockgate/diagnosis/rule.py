@@ -77,6 +77,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     stages: tuple[Stage, ...]
     gpu: bool | None
     fallback: bool
+    aside: bool
     asks_gpu: bool | None
     mutes: tuple[str, ...]
     needs: tuple[Need, ...]
@@ -91,13 +92,15 @@ def rule(
     stages: tuple[Stage, ...],
     gpu: bool | None = True,
     fallback: bool = False,
+    aside: bool = False,
     asks_gpu: bool | None = True,
     mutes: tuple[str, ...] = (),
 ) -> Callable[[Check], Rule]:
     """Declare a rule. `asks_gpu` restricts it to pods that ask for a GPU (True), that do not (False) or neither (None).
 
     `gpu` is False for causes that are no GPU fault and None where a rule names a symptom and cannot tell. A `fallback`
-    is asked only when no other rule failed. The id is the place below `lockgate.rules`: `scheduling/all-held`.
+    is asked only when no other rule failed. What is said `aside` stands beneath whatever else is found about the same
+    subject, and keeps no fallback from speaking. The id is the place below `lockgate.rules`: `scheduling/all-held`.
     """
 
     def declare(check: Check) -> Rule:
@@ -110,6 +113,7 @@ def rule(
             stages=stages,
             gpu=gpu,
             fallback=fallback,
+            aside=aside,
             asks_gpu=asks_gpu,
             mutes=mutes,
             needs=needs_of(check),

@@ -1,0 +1,50 @@
+"""What the scheduler says of preemption is no cause.
+
+`Preemption is not helpful for scheduling` and `No preemption victims found for incoming pod` end the text about a pod
+that fits nowhere. They say what evicting pods of lower priority could do, after the pod was refused for another reason.
+
+Why it matters: they are the last words of the event and are searched for, and no setting of preemption mends the pod.
+How to tell: the reasons stand before `preemption:`. `No preemption victims` on a node means that pods hold what is
+asked for and none has a lower priority; `not helpful` that no pod's end would let it in there: a taint, a selector, a
+cordon, or fewer GPUs than it asks for.
+Fix: mend the reason before it. Where it shall displace others, give it a PriorityClass above theirs.
+"""
+
+from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.seen import pod_ref, scheduler_text
+from lockgate.diagnosis.stage import Stage
+from lockgate.model.facts import Events, Missing
+from lockgate.model.finding import Evidence, Severity
+from lockgate.model.objects import Pod
+from lockgate.scheduling.messages import Preemption
+
+
+@rule(codes=("C19",), severity=Severity.INFO, stages=(Stage.SCHEDULING,), gpu=None, asks_gpu=None, aside=True)
+def preemption_would_not_help(pod: Pod, pod_events: Events | Missing) -> Failed | None:
+    word, text = scheduler_text(pod, () if isinstance(pod_events, Missing) else pod_events)
+    after = text.preemption if text else None
+    if after is None or not (after.victims_missing or after.not_helpful):
+        return None
+    return Failed(
+        about=pod_ref(pod),
+        summary=f"What its event says of preemption is no cause: {_meaning(after)}.",
+        evidence=_quoted(word, after),
+    )
+
+
+def _quoted(word: Evidence | None, after: Preemption) -> tuple[Evidence, ...]:
+    """The part of the text that it is about; whole it stands with the cause."""
+    told = ", ".join(f"{reason.count} {reason.text}" for reason in after.reasons)
+    return (Evidence(object=word.object, field=word.field, value=told),) if word else ()
+
+
+def _meaning(after: Preemption) -> str:
+    told = {
+        "on {} no pod has a lower priority than it": after.victims_missing,
+        "on {} it would not fit whichever pod ended": after.not_helpful,
+    }
+    return ", ".join(text.format(_nodes(count)) for text, count in told.items() if count)
+
+
+def _nodes(count: int) -> str:
+    return f"{count} nodes" if count > 1 else "1 node"
