@@ -16,11 +16,12 @@ from msgspec.structs import replace
 from lockgate.collect.wire import PodWire
 from lockgate.kube.reader import Shape
 from lockgate.model.node_state import GPUNodeState
-from lockgate.model.objects import Labels, Metadata, Node, OwnerReference, Pod, PodSpec, PodStatus
+from lockgate.model.objects import Condition, Labels, Metadata, Node, OwnerReference, Pod, PodSpec, PodStatus
 
 T = TypeVar("T")
 _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"  # the whole object once more
 _MOST_KEYS: Final = 32 * 1024 * 1024  # bytes of JSON by which copies are known; beyond it they are no longer found
+_WORDS: Final = ("type", "status", "reason", "message")
 _Kept = tuple[Labels, Labels, tuple[OwnerReference, ...]]
 
 
@@ -100,11 +101,17 @@ class Sharing:
             allocatable=self._value(node.status.allocatable),
             node_info=self._value(node.status.node_info),
             runtime_handlers=self._value(node.status.runtime_handlers),
+            conditions=tuple(map(self._condition, node.status.conditions)),
         )
         one = self._texts.setdefault
         labels = {one(name, name): one(value, value) for name, value in node.metadata.labels.items()}
         metadata = replace(node.metadata, labels=labels, annotations=_lasting(node.metadata.annotations))
         return replace(node, metadata=metadata, status=status)
+
+    def _condition(self, told: Condition) -> Condition:
+        one = self._texts.setdefault
+        words = {name: one(text, text) for name in _WORDS for text in (getattr(told, name),)}
+        return replace(told, **words)
 
     def _state(self, state: GPUNodeState) -> GPUNodeState:
         """Nodes of one pool have the same files; texts of CDI specifications are for `lint --node`, which reads one."""
