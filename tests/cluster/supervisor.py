@@ -72,8 +72,10 @@ class Supervisor:
         self._logs = logs
         logs.mkdir(exist_ok=True)
         self._listener = socket.socket(socket.AF_UNIX)
-        self._listener.bind(str(socket_path))
+        unheard = socket_path.with_name(f".{socket_path.name}")
+        self._listener.bind(str(unheard))
         self._listener.listen()
+        unheard.rename(socket_path)  # who sees it is heard: between bind and listen it would be refused
         self._wake, wake = socket.socketpair()
         for end in (self._wake, wake):
             end.setblocking(False)
