@@ -27,7 +27,7 @@ class Api:
         """GET a path whose answer is JSON; errors as of `get_text`."""
         return json.loads(self.get_text(path))
 
-    def get_text(self, path: str, timeout: float = 10.0) -> str:
+    def get_text(self, path: str, timeout: float = 60.0) -> str:
         """GET a path; raises OSError when there is no answer, RuntimeError for a status that is not 200."""
         connection = http.client.HTTPSConnection(self._host, self._port, context=self._context, timeout=timeout)
         try:

@@ -13,7 +13,7 @@ from tests.cluster import Cluster
 
 # Bundles of the cases are kept in this folder when it is set: `LOCKGATE_RECORD=tests/bundles make e2e`.
 RECORD = os.environ.get("LOCKGATE_RECORD")
-_LOOKS = 3
+_LOOKS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,11 @@ class Answer:
     def ids(self) -> list[str]:
         """The findings, in the order in which they are told."""
         return [finding["id"] for finding in self.report["findings"]]
+
+    @property
+    def causes(self) -> list[str]:
+        """Those that are blamed: no follower of another."""
+        return [finding["id"] for finding in self.report["findings"] if not finding["follows"]]
 
     def evidence(self, finding: str) -> str:
         """All that one finding shows, as text to search in."""
@@ -67,4 +72,4 @@ def ask(*arguments: object) -> subprocess.CompletedProcess[str]:
     """`kubectl gpu ARGUMENTS` as a user types it: `lint --node gpu-b --kubeconfig PATH`."""
     command = [str(Path(sys.executable).with_name("kubectl-gpu")), *map(str, arguments)]
     environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=180, check=False)

@@ -39,6 +39,7 @@ _LEFT_OUT = {
     "serviceaccounts",
 }
 _LOG_LINES = 2000
+_UNFINISHED = shutil.ignore_patterns(".lockgate-*")  # being written: gone before it could be copied
 # Files of a node, each with the path that the bundle's reader knows it by.
 _NODE_FILES = {
     "etc/containerd": "etc/containerd",
@@ -138,7 +139,7 @@ def _node(node: "RunningNode", folder: Path) -> None:
     for inside, path in _NODE_FILES.items():
         source, target = node.files / inside, folder / path
         if source.is_dir():
-            shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)
+            shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True, ignore=_UNFINISHED)
         elif source.is_file():
             _text(target, source.read_text(errors="replace"))
     for name, command in _NODE_COMMANDS.items():

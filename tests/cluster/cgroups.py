@@ -5,7 +5,7 @@ import os
 import time
 from pathlib import Path
 
-_SETTLE = 10.0  # seconds that dead tasks may take to leave a cgroup
+_SETTLE = 60.0  # seconds that dead tasks may take to leave a cgroup
 
 
 def hierarchies(mountinfo: Path = Path("/proc/self/mountinfo")) -> list[Path]:

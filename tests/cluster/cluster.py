@@ -22,7 +22,7 @@ from tests.cluster.programs.table import CONTAINERD
 from tests.cluster.repository import REPOSITORY, python_module
 from tests.cluster.spec import Failed, Node, Spec, Started
 
-_READY_WITHIN = 90.0  # seconds after the API server is ready, on a machine that is busy with other things
+_READY_WITHIN = 240.0  # seconds after the API server is ready, on a machine that is busy with other things
 _GONE_WITHIN = 240.0  # its folder has tens of thousands of files
 
 
@@ -129,7 +129,7 @@ class Cluster:
         """The file of a program that the cluster was built with: "kubectl", "helm", "etcd"."""
         return self._programs.path(name)
 
-    def kubectl(self, *arguments: str, stdin: str | None = None, check: bool = True, timeout: float = 60.0) -> str:
+    def kubectl(self, *arguments: str, stdin: str | None = None, check: bool = True, timeout: float = 180.0) -> str:
         """Run kubectl as the cluster's administrator and return its output; raises ClusterError when it fails."""
         command = [str(self.program("kubectl")), "--kubeconfig", str(self.kubeconfig), *arguments]
         done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=timeout)
@@ -141,7 +141,7 @@ class Cluster:
         """Apply manifests with server-side apply, as a person would."""
         return self.kubectl("apply", "--server-side", "-f", "-", stdin=yaml)
 
-    def wait_for(self, condition: Callable[[], object], what: str, timeout: float = 60.0, every: float = 0.2) -> None:
+    def wait_for(self, condition: Callable[[], object], what: str, timeout: float = 180.0, every: float = 0.2) -> None:
         """Wait until a condition holds; TimeoutError names `what` was waited for."""
         until = time.monotonic() + timeout
         while not condition():

@@ -18,7 +18,7 @@ from tests.cluster import root
 from tests.cluster.spec import ControlPlan, NodePlan
 from tests.cluster.supervisor import Supervisor
 
-_CABLE_WAIT = 30.0  # seconds until the keeper has plugged in the node's cable
+_CABLE_WAIT = 120.0  # seconds until the keeper has plugged in the node's cable
 
 
 def main() -> None:

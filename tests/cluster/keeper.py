@@ -40,7 +40,7 @@ _IMPORT = """
 until ctr version >/dev/null 2>&1; do sleep 0.1; done
 for tar; do ctr -n k8s.io image import "$tar"; done
 """
-_READY_WITHIN = 60.0  # seconds for the API server on a busy machine
+_READY_WITHIN = 180.0  # seconds for the API server on a busy machine
 
 
 class Keeper:
@@ -141,7 +141,7 @@ class Keeper:
             command = [*inside(pid), "sh", "-ec", _IMPORT, "sh", *(str(tar) for tar in tars)]
             importing.append(self._spawn(command, self._folder / "nodes" / name / "import.log"))
         for process in importing:
-            if process.wait(timeout=120) != 0:
+            if process.wait(timeout=300) != 0:
                 raise RuntimeError("an image could not be imported, see import.log")
             self._processes.remove(process)
 
@@ -163,11 +163,11 @@ def plug_in(control: int, name: str, node: int) -> None:
     lines = f"link add {cable} type veth peer name eth0 netns {node}\nlink set {cable} master br0 up\n"
     network = ["nsenter", "--target", str(control), "--net"]
     wait = "until ip link show br0 >/dev/null 2>&1; do sleep 0.02; done"
-    subprocess.run([*network, "timeout", "30", "sh", "-c", wait], check=True)
+    subprocess.run([*network, "timeout", "120", "sh", "-c", wait], check=True)
     subprocess.run([*network, "ip", "-batch", "-"], input=lines, text=True, check=True)
 
 
-def wait_for_supervisor(folder: Path, init: subprocess.Popen[bytes], timeout: float = 30.0) -> None:
+def wait_for_supervisor(folder: Path, init: subprocess.Popen[bytes], timeout: float = 120.0) -> None:
     """Wait until a namespace is laid out and its supervisor listens; RuntimeError holds init's log when it does not."""
     until = time.monotonic() + timeout
     while not (folder / "supervisor.sock").exists():

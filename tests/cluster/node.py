@@ -39,7 +39,7 @@ class RunningNode:
             raise ValueError(f'node {self.name} has no GPUs; ask for some: Node("{self.name}", gpus="2xA100-40GB")')
         return Control(self.files / SIMULATOR_SOCKET.lstrip("/"))
 
-    def exec(self, command: Sequence[str], check: bool = True, stdin: str | None = None, timeout: float = 60.0) -> str:
+    def exec(self, command: Sequence[str], check: bool = True, stdin: str | None = None, timeout: float = 180.0) -> str:
         """Run a command in the node as root of it and return its output; raises RuntimeError when it fails."""
         done = subprocess.run(
             [*inside(self.pid), *command],
@@ -87,7 +87,7 @@ class RunningNode:
         self.supervisor.start("containerd")
         self.wait_for_containerd()
 
-    def wait_for_containerd(self, timeout: float = 20.0) -> None:
+    def wait_for_containerd(self, timeout: float = 60.0) -> None:
         """Wait until containerd answers; raises RuntimeError with the end of its log when it keeps ending instead."""
         until, starts = time.monotonic() + timeout, self.supervisor.status()["containerd"].starts
         while not self.exec(["sh", "-c", "ctr version >/dev/null 2>&1 && echo up"], check=False):
@@ -95,3 +95,11 @@ class RunningNode:
                 tail = self._tail("containerd")
                 raise RuntimeError(f"node {self.name}: containerd {self.containerd} does not come up:\n{tail}")
             time.sleep(0.1)
+
+
+def pushes(node: RunningNode) -> int:
+    """How often the node's kubelet was told devices by a device plugin, by its log (which restarts do not empty).
+
+    A plugin that has registered is no more than accepted; a pod that comes before its list of devices is refused.
+    """
+    return node.log("kubelet").count("State pushed for device plugin")

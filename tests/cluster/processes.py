@@ -46,7 +46,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
     process.wait()  # `unshare` ends when process 1 has ended, and that one when all others of its namespace have
 
 
-def only_child(parent: subprocess.Popen[bytes], timeout: float = 10.0) -> int:
+def only_child(parent: subprocess.Popen[bytes], timeout: float = 60.0) -> int:
     """The process that `parent` forks, as this namespace numbers it; waits for it."""
     until = time.monotonic() + timeout
     while time.monotonic() < until:

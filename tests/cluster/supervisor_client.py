@@ -56,7 +56,7 @@ class Supervisor:
 
     def _ask(self, request: Request) -> dict[str, State]:
         with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(10)
+            connection.settimeout(60)
             connection.connect(str(self._path))
             connection.sendall(msgspec.json.encode(request) + b"\n")
             with connection.makefile("rb") as lines:
@@ -65,7 +65,7 @@ class Supervisor:
             raise ValueError(f"supervisor: {request.verb} {request.name}: {reply.error}")
         return reply.programs
 
-    def _wait(self, name: str, done: Callable[[State], bool], what: str, timeout: float = 30.0) -> None:
+    def _wait(self, name: str, done: Callable[[State], bool], what: str, timeout: float = 120.0) -> None:
         until = time.monotonic() + timeout
         while not done(state := self.status()[name]):
             if time.monotonic() > until:

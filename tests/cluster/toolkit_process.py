@@ -60,7 +60,7 @@ class Toolkit:
         assert not ended.error, (ended, self.node.log("toolkit"))
         return ended
 
-    def loaded(self, timeout: float = 20.0) -> Loaded:
+    def loaded(self, timeout: float = 60.0) -> Loaded:
         """What the node's containerd has loaded, once it answers."""
         until = time.monotonic() + timeout
         while True:

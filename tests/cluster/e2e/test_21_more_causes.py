@@ -7,20 +7,12 @@ from typing import Any
 
 import pytest
 
-from tests.cluster import Cluster
-from tests.cluster.e2e.conftest import get, wait_event, wait_phase
+from tests.cluster import Cluster, ClusterError
+from tests.cluster.e2e.conftest import TEAM, get, wait_event, wait_phase, wait_unscheduled
 from tests.cluster.e2e.test_20_causes import POOL, named, xid
 from tests.cluster.manifests import deployment, pod
 
 pytestmark = pytest.mark.e2e
-
-TEAM = "team"
-
-
-@pytest.fixture(autouse=True)
-def team(cluster: Cluster) -> None:
-    """The namespace of the workloads whose pods are refused."""
-    cluster.kubectl("create", "namespace", TEAM, check=False)
 
 
 @contextmanager
@@ -41,11 +33,26 @@ def of_deployment(name: str, *, gpus: int = 1, **spec: Any) -> str:
     return json.dumps(body)
 
 
+def wait_refused(cluster: Cluster, text: str, **spec: Any) -> None:
+    """Until the API server refuses such a pod: what it judges pods by reaches it a moment after it was written."""
+    manifest = pod("tried", namespace=TEAM, **spec)
+
+    def refused() -> bool:
+        try:
+            cluster.kubectl("apply", "--dry-run=server", "-f", "-", stdin=manifest)
+        except ClusterError as error:
+            return text in str(error)
+        return False
+
+    cluster.wait_for(refused, f"a pod is refused with {text!r}")
+
+
 def test_a_limit_range_keeps_a_deployment_without_pods(cluster: Cluster) -> None:
     limit = {"type": "Container", "max": {"nvidia.com/gpu": "1"}}
     with applied(cluster, "LimitRange", "one-gpu", spec={"limits": [limit]}):
+        wait_refused(cluster, "maximum nvidia.com/gpu usage per Container", gpus=2)
         cluster.apply(of_deployment("wide", gpus=2))
-        wait_event(cluster, "maximum nvidia.com/gpu usage per Container", TEAM)
+        wait_event(cluster, "wide", "maximum nvidia.com/gpu usage per Container", TEAM)
         named(cluster, "deploy/wide", "limit-range", "admission/limit-range", "one-gpu", namespace=TEAM)
 
 
@@ -53,8 +60,9 @@ def test_pod_security_refuses_a_host_path(cluster: Cluster) -> None:
     cluster.kubectl("label", "namespace", TEAM, "pod-security.kubernetes.io/enforce=baseline", "--overwrite")
     try:
         volumes = [{"name": "dev", "hostPath": {"path": "/dev"}}]
+        wait_refused(cluster, "violates PodSecurity", volumes=volumes)
         cluster.apply(of_deployment("hostly", volumes=volumes))
-        wait_event(cluster, "violates PodSecurity", TEAM)
+        wait_event(cluster, "hostly", "violates PodSecurity", TEAM)
         named(cluster, "deploy/hostly", "pod-security", "admission/pod-security", "baseline", namespace=TEAM)
     finally:
         cluster.kubectl("label", "namespace", TEAM, "pod-security.kubernetes.io/enforce-")
@@ -62,13 +70,13 @@ def test_pod_security_refuses_a_host_path(cluster: Cluster) -> None:
 
 def test_a_priority_class_that_is_not_there(cluster: Cluster) -> None:
     cluster.apply(of_deployment("urgent", priorityClassName="gpu-high"))
-    wait_event(cluster, "no PriorityClass with name gpu-high", TEAM)
+    wait_event(cluster, "urgent", "no PriorityClass with name gpu-high", TEAM)
     named(cluster, "deploy/urgent", "priority-class", "admission/priority-class", "gpu-high", namespace=TEAM)
 
 
 def test_a_runtime_class_that_is_not_there(cluster: Cluster) -> None:
     cluster.apply(of_deployment("typed", runtimeClassName="nvdia"))
-    wait_event(cluster, 'RuntimeClass "nvdia" not found', TEAM)
+    wait_event(cluster, "typed", 'RuntimeClass "nvdia" not found', TEAM)
     finding = "admission/runtime-class-missing"
     named(cluster, "deploy/typed", "runtime-class-missing", finding, "nvdia", namespace=TEAM)
 
@@ -87,8 +95,9 @@ def test_a_webhook_that_does_not_answer(cluster: Cluster) -> None:
     }
     version, kind = "admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"
     with applied(cluster, kind, "gone", version, webhooks=[hook]):
+        wait_refused(cluster, "pods.gone.example")
         cluster.apply(of_deployment("hooked"))
-        wait_event(cluster, 'failed calling webhook "pods.gone.example"', TEAM)
+        wait_event(cluster, "hooked", 'failed calling webhook "pods.gone.example"', TEAM)
         shown = "pods.gone.example"
         named(cluster, "deploy/hooked", "webhook-down", "admission/webhook-down", shown, namespace=TEAM)
 
@@ -101,7 +110,7 @@ def test_a_scheduler_that_does_not_run(cluster: Cluster) -> None:
 
 def test_a_resource_that_no_node_has(cluster: Cluster) -> None:
     cluster.apply(pod("plural", resources={"nvidia.com/gpus": "1"}))
-    wait_event(cluster, "Insufficient nvidia.com/gpus")
+    wait_unscheduled(cluster, "plural", "Insufficient nvidia.com/gpus")
     named(cluster, "pod/plural", "wrong-name", "scheduling/misspelt", "nvidia.com/gpus")
 
 
@@ -113,14 +122,14 @@ def test_two_that_may_not_stand_together(cluster: Cluster) -> None:
         body["metadata"]["labels"] = {"app": "lone"}
         cluster.apply(json.dumps(body))
         wait_phase(cluster, "lone-a", "Running")
-    wait_event(cluster, "didn't match pod anti-affinity rules")
+    wait_unscheduled(cluster, "lone-b", "didn't match pod anti-affinity rules")
     named(cluster, "pod/lone-b", "anti-affinity", "scheduling/placement", "app=lone per pool")
 
 
 def test_a_handler_that_containerd_has_not(cluster: Cluster) -> None:
     with applied(cluster, "RuntimeClass", "special", "node.k8s.io/v1", handler="nvidia-special"):
         cluster.apply(pod("special", gpus=1, on="gpu-a", runtimeClassName="special"))
-        wait_event(cluster, 'no runtime for "nvidia-special" is configured')
+        wait_event(cluster, "special", 'no runtime for "nvidia-special" is configured')
         shown = ("nvidia-special", "gpu-a")
         named(cluster, "pod/special", "handler-absent", "containerd/handler-missing", *shown)
 
@@ -138,7 +147,7 @@ def test_a_device_class_that_is_not_there(cluster: Cluster) -> None:
     version = "resource.k8s.io/v1"
     with applied(cluster, "ResourceClaim", "my-gpu", version, spec=claim):
         cluster.apply(pod("classy", namespace=TEAM, resourceClaims=[{"name": "gpu", "resourceClaimName": "my-gpu"}]))
-        wait_event(cluster, "gpu.nvidia.com", TEAM)
+        wait_event(cluster, "classy", "gpu.nvidia.com", TEAM)
         named(cluster, "pod/classy", "class-missing", "claims/class-missing", "gpu.nvidia.com", namespace=TEAM)
 
 
@@ -149,7 +158,7 @@ def test_a_gpu_is_lost_while_it_is_in_use(cluster: Cluster) -> None:
     with xid(cluster, "gpu-a", 79):
         wait_phase(cluster, "training", "Failed")
         named(cluster, "pod/training", "gpu-lost", "xid/off-the-bus", "gpu-a", "79")
-    cluster.wait_for(lambda: _healthy(cluster, "gpu-a") == 2, "both GPUs are healthy again", 90)
+    cluster.wait_for(lambda: _healthy(cluster, "gpu-a") == 2, "both GPUs are healthy again", 180)
 
 
 def _healthy(cluster: Cluster, node: str) -> int:

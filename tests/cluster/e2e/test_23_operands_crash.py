@@ -23,7 +23,7 @@ STATE = "nvidia.com/mig.config.state"
 
 def test_a_driver_that_is_not_built_is_named_by_its_last_words(cluster: Cluster) -> None:
     with operand(cluster, "nvidia-driver-daemonset", "echo 'Could not resolve Linux kernel version' >&2; exit 1"):
-        cluster.wait_for(lambda: crashes(cluster, "nvidia-driver-daemonset"), "the driver crashes again and again", 120)
+        cluster.wait_for(lambda: crashes(cluster, "nvidia-driver-daemonset"), "the driver crashes again and again", 240)
         for answer in why_live_and_saved(cluster, f"node/{NODE}", "driver-kernel-packages"):
             assert answer.ids[:1] == ["driver/kernel-packages"], answer.text
             assert "Could not resolve Linux kernel version" in answer.evidence("driver/kernel-packages")
@@ -33,7 +33,7 @@ def test_a_driver_that_is_not_built_is_named_by_its_last_words(cluster: Cluster)
 def test_an_exporter_that_reaches_no_dcgm_is_a_warning(cluster: Cluster) -> None:
     said = "Attempting to connect to remote hostengine at nvidia-dcgm:5555\nError connecting to nv-hostengine"
     with operand(cluster, "nvidia-dcgm-exporter", f"printf '{said}\\n'; exit 1"):
-        cluster.wait_for(lambda: crashes(cluster, "nvidia-dcgm-exporter"), "the exporter crashes again", 120)
+        cluster.wait_for(lambda: crashes(cluster, "nvidia-dcgm-exporter"), "the exporter crashes again", 240)
         for answer in why_live_and_saved(cluster, f"node/{NODE}", "exporter-unconnected"):
             assert answer.ids[:1] == ["operands/exporter-unconnected"], answer.text
             assert answer.code == 4, answer.text
@@ -44,7 +44,7 @@ def test_a_mig_manager_that_is_ready_and_has_failed_is_read(cluster: Cluster) ->
     cluster.kubectl("label", "node", NODE, f"{STATE}=failed", "--overwrite")
     try:
         with operand(cluster, "nvidia-mig-manager", f"echo '{said}'; sleep infinity"):
-            cluster.wait_for(lambda: ready(cluster, "nvidia-mig-manager"), "the MIG manager is ready", 60)
+            cluster.wait_for(lambda: ready(cluster, "nvidia-mig-manager"), "the MIG manager is ready", 180)
             for answer in why_live_and_saved(cluster, f"node/{NODE}", "mig-config-unknown"):
                 assert answer.ids[:1] == ["mig/config-unknown"], answer.text
                 assert "all-9g.90gb" in answer.evidence("mig/config-unknown")
@@ -55,7 +55,7 @@ def test_a_mig_manager_that_is_ready_and_has_failed_is_read(cluster: Cluster) ->
 def test_what_crashed_before_and_is_ready_now_is_no_fault(cluster: Cluster) -> None:
     once = "test -e /seen/it && sleep infinity; touch /seen/it; echo 'Error connecting to nv-hostengine'; exit 1"
     with operand(cluster, "nvidia-dcgm-exporter", once, keeps="/seen"):
-        cluster.wait_for(lambda: ready(cluster, "nvidia-dcgm-exporter"), "the exporter is ready at its second run", 60)
+        cluster.wait_for(lambda: ready(cluster, "nvidia-dcgm-exporter"), "the exporter is ready at its second run", 180)
         for answer in why_live_and_saved(cluster, f"node/{NODE}", "exporter-recovered"):
             assert (answer.code, answer.ids) == (0, []), answer.text
 
@@ -83,7 +83,7 @@ def operand(cluster: Cluster, name: str, script: str, keeps: str = "") -> Iterat
         yield
     finally:
         cluster.kubectl("delete", "daemonset", name, "-n", NAMESPACE, "--ignore-not-found", "--wait=true")
-        cluster.wait_for(lambda: not status(cluster, name), f"{name} is gone", 60)
+        cluster.wait_for(lambda: not status(cluster, name), f"{name} is gone", 180)
 
 
 def status(cluster: Cluster, name: str) -> dict[str, Any]:

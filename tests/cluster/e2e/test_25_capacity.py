@@ -70,7 +70,7 @@ def test_a_drain_thought_through_respects_the_real_budget_and_changes_nothing(cl
     cluster.apply(deployment("train", replicas=1, gpus=1, namespace="default"))
     cluster.apply(json.dumps(BUDGET))
     try:
-        cluster.wait_for(lambda: _budget(cluster).get("currentHealthy") == 1, "the budget counts its pod", 60)
+        cluster.wait_for(lambda: _budget(cluster).get("currentHealthy") == 1, "the budget counts its pod", 180)
         (train,) = json.loads(cluster.kubectl("get", "pods", "-l", "app=train", "-o", "json"))["items"]
         node, before = train["spec"]["nodeName"], versions(cluster)
         outcome = planned(cluster, "what-if", "--drain", node, code=3)

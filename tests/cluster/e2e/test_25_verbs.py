@@ -9,16 +9,17 @@ import re
 import signal
 import subprocess
 import sys
-import time
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cluster import Cluster
-from tests.cluster.e2e.conftest import NAMES, get, gpus, wait_phase
+from tests.cluster.e2e.conftest import NAMES, get, gpus, wait_phase, wait_unscheduled
 from tests.cluster.install import NAMESPACE
 from tests.cluster.manifests import pod
+from tests.cluster.supervisor_client import Supervisor
 
 pytestmark = pytest.mark.e2e
 
@@ -104,8 +105,7 @@ def test_a_namespace_and_a_cronjob_are_asked_about(cluster: Cluster) -> None:
         code, out, _ = gpu(cluster, "why", "cronjob/night", "-n", "default")
         assert (code, "has no pod between its runs" in out) == (0, True), out
         cluster.kubectl("create", "job", "night-1", "--from=cronjob/night", "-n", "default")
-        cluster.wait_for(lambda: "night-1" in cluster.kubectl("get", "pods", "-n", "default"), "the job's pod")
-        time.sleep(2)  # the scheduler's word
+        wait_unscheduled(cluster, pod_of_job(cluster, "night-1"), "Insufficient nvidia.com/gpu")
         code, out, _ = gpu(cluster, "why", "cronjob/night", "-n", "default", "-o", "json")
         assert (code, json.loads(out)["findings"][0]["id"]) == (3, "scheduling/all-held"), out
         code, out, _ = gpu(cluster, "why", "namespace/default", "-o", "json")
@@ -113,6 +113,13 @@ def test_a_namespace_and_a_cronjob_are_asked_about(cluster: Cluster) -> None:
     finally:
         cluster.kubectl("delete", "cronjob", "night", "-n", "default", "--cascade=foreground")
         cluster.kubectl("delete", "job", "night-1", "-n", "default", "--ignore-not-found")
+
+
+def pod_of_job(cluster: Cluster, job: str) -> str:
+    """The name of a job's pod, once it is there."""
+    listed = ("get", "pods", "-n", "default", "-l", f"job-name={job}", "-o", "jsonpath={.items[*].metadata.name}")
+    cluster.wait_for(lambda: cluster.kubectl(*listed), f"the pod of job {job}")
+    return cluster.kubectl(*listed)
 
 
 # --- bundles
@@ -167,10 +174,16 @@ def test_smoke_passes_where_both_gates_are_open_and_names_the_one_that_is_not(cl
 
 
 def test_an_interrupted_smoke_leaves_nothing(cluster: Cluster) -> None:
-    process = start(cluster, "smoke", "--node", "gpu-c")
-    cluster.wait_for(lambda: not nothing_short_lived_is_left(cluster), "the pod of smoke", 60, every=0.1)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    """While nothing can be decided of its pod: no scheduler looks at it."""
+    scheduler = Supervisor(cluster.folder / "control/supervisor.sock")
+    scheduler.freeze("kube-scheduler")
+    try:
+        process = start(cluster, "smoke", "--node", "gpu-a")
+        cluster.wait_for(lambda: not nothing_short_lived_is_left(cluster), "the pod of smoke", 60, every=0.1)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=180)
+    finally:
+        scheduler.thaw("kube-scheduler")
     assert (process.returncode, "Traceback" in err) == (130, False), err
     assert nothing_short_lived_is_left(cluster)
 
@@ -186,13 +199,18 @@ def test_a_full_node_is_not_tried(cluster: Cluster) -> None:
 
 
 def said_until(process: subprocess.Popen[str], words: str) -> str:
-    """What a running command has printed once it has printed these words."""
+    """What a running command has printed once it has printed these words; it is killed when it does not in time."""
     assert process.stdout is not None
     seen = ""
-    while words not in seen:
-        line = process.stdout.readline()
-        assert line, f"it ended without {words!r}: {seen}"
-        seen += line
+    watchdog = threading.Timer(180, process.kill)
+    watchdog.start()
+    try:
+        while words not in seen:
+            line = process.stdout.readline()
+            assert line, f"it ended without {words!r}: {seen}"
+            seen += line
+    finally:
+        watchdog.cancel()
     return seen
 
 
@@ -200,7 +218,7 @@ def test_watch_tells_each_gate_of_a_real_pod(cluster: Cluster) -> None:
     process = start(cluster, "why", "pod/soon", "-n", "default", "--watch")
     said_until(process, "name\n")
     cluster.apply(pod("soon", gpus=1, on="gpu-a"))
-    out, err = process.communicate(timeout=90)
+    out, err = process.communicate(timeout=180)
     assert (process.returncode, err) == (0, ""), out
     out = " ".join(out.split())
     steps = [step for step in ("gate 1 passed it has a place on gpu-a", "gate 2 passed", "ready") if step in out]
@@ -212,11 +230,12 @@ def test_watch_follows_a_pod_that_waits_until_a_place_is_free(cluster: Cluster) 
     cluster.apply(pod("holder", gpus=2, on="gpu-a"))
     wait_phase(cluster, "holder", "Running")
     cluster.apply(pod("late", gpus=2, on="gpu-a"))
+    wait_unscheduled(cluster, "late", "Insufficient nvidia.com/gpu")
     process = start(cluster, "why", "pod/late", "-n", "default", "--watch")
     seen = said_until(process, "Next\n")
     assert "scheduling/all-held" in seen
     cluster.kubectl("delete", "pod", "holder", "-n", "default", "--grace-period=0", "--force")
-    out, err = process.communicate(timeout=90)
+    out, err = process.communicate(timeout=180)
     assert (process.returncode, err) == (0, ""), seen + out
     assert "gate 1 passed" in out
     assert get(cluster, "pod", "late")["status"]["phase"] == "Running"

@@ -6,9 +6,10 @@ import time
 import pytest
 
 from tests.cluster import Cluster
-from tests.cluster.e2e.conftest import NAMES, get, gpus, wait_gpus, wait_labels, wait_phase
+from tests.cluster.e2e.conftest import NAMES, get, wait_event, wait_gpus, wait_labels, wait_phase
 from tests.cluster.install import NAMESPACE, policy
 from tests.cluster.manifests import pod
+from tests.cluster.node import pushes
 
 pytestmark = pytest.mark.e2e
 
@@ -38,34 +39,40 @@ def test_the_plugin_registers_again_after_a_kubelet_restart(cluster: Cluster, no
     before = registrations(cluster, node)
     cluster.nodes[node].supervisor.restart("kubelet")
     # The node object shows the old numbers meanwhile; a pod that comes before the plugin is refused for good.
-    cluster.wait_for(lambda: registrations(cluster, node) > before, f"{node}: the plugin registered again", timeout=90)
-    wait_gpus(cluster, node, "2", "2", timeout=90)
+    cluster.wait_for(lambda: registrations(cluster, node) > before, f"{node}: the plugin registered again", timeout=180)
+    wait_gpus(cluster, node, "2", "2")
     cluster.apply(pod("after", gpus=1, on=node, command=("nvidia-smi", "-L")))
-    wait_phase(cluster, "after", "Succeeded", timeout=90)
+    wait_phase(cluster, "after", "Succeeded")
 
 
 def registrations(cluster: Cluster, node: str) -> int:
-    """How often the node's kubelet has accepted a device plugin since the node began."""
-    return cluster.nodes[node].log("kubelet").count("Device plugin connected")
+    """How often the node's kubelet has been told devices by a plugin that it accepted, since the node began."""
+    return pushes(cluster.nodes[node])
 
 
 def test_the_plugin_notices_that_its_socket_was_removed(cluster: Cluster) -> None:
     socket = cluster.nodes["gpu-a"].files / "var/lib/kubelet/device-plugins/nvidia-gpu.sock"
-    before = socket.stat().st_ino
+    before = registrations(cluster, "gpu-a")
     socket.unlink()
-    cluster.wait_for(lambda: socket.exists() and socket.stat().st_ino != before, "a new socket", timeout=30)
+    cluster.wait_for(lambda: registrations(cluster, "gpu-a") > before, "it registered again", timeout=180)
+    assert socket.exists()
     wait_gpus(cluster, "gpu-a", "2", "2")
 
 
 def test_a_gpu_pod_keeps_running_through_a_restart_of_containerd(cluster: Cluster) -> None:
     cluster.apply(pod("steady", gpus=1, on="gpu-b"))
     wait_phase(cluster, "steady", "Running")
+    (container,) = get(cluster, "pod", "steady")["status"]["containerStatuses"]
+    before = container["containerID"]
     cluster.nodes["gpu-b"].supervisor.restart("containerd")
     cluster.nodes["gpu-b"].wait_for_containerd()
-    time.sleep(3)
+    # The kubelet waits some seconds before it dials a containerd again that was just restarted.
+    smi = ("exec", "steady", "--", "nvidia-smi", "-L")
+    cluster.wait_for(lambda: "GPU 0" in cluster.kubectl(*smi, check=False), "the GPU in the pod", timeout=180)
+    time.sleep(3)  # in which it could be started anew
     status = get(cluster, "pod", "steady")["status"]
-    assert (status["phase"], status["containerStatuses"][0]["restartCount"]) == ("Running", 0)
-    assert "GPU 0" in cluster.kubectl("exec", "steady", "--", "nvidia-smi", "-L")
+    assert status["phase"] == "Running"
+    assert [(s["restartCount"], s["containerID"]) for s in status["containerStatuses"]] == [(0, before)]
 
 
 def test_labels_stay_while_discovery_and_operator_are_replaced(cluster: Cluster) -> None:
@@ -84,22 +91,20 @@ def test_labels_stay_while_discovery_and_operator_are_replaced(cluster: Cluster)
 
 def test_a_label_that_a_person_removed_comes_back(cluster: Cluster) -> None:
     cluster.kubectl("label", "node", "gpu-a", "nvidia.com/gpu.present-")
-    wait_labels(cluster, "gpu-a", {"nvidia.com/gpu.present": "true"}, timeout=90)
+    wait_labels(cluster, "gpu-a", {"nvidia.com/gpu.present": "true"})
 
 
 def test_a_second_policy_is_refused_visibly(cluster: Cluster) -> None:
     cluster.apply(SECOND)
     try:
-        cluster.wait_for(lambda: policy(cluster, "second").get("state") == "ignored", "state: ignored", timeout=60)
+        cluster.wait_for(lambda: policy(cluster, "second").get("state") == "ignored", "state: ignored", timeout=180)
         said = json.dumps(policy(cluster, "second"))
         assert "cluster-policy" in said, "it names the policy that is in force"
-        events = cluster.kubectl("get", "events", "-A", "-o", "json")
-        assert any(e["involvedObject"].get("name") == "second" for e in json.loads(events)["items"])
+        wait_event(cluster, "second", "cluster-policy")
     finally:
-        cluster.kubectl("delete", "clusterpolicies.nvidia.com", "second", "--wait=false")
+        cluster.kubectl("delete", "clusterpolicies.nvidia.com", "second", "--timeout=120s", timeout=150)
 
 
 def test_the_gpus_are_all_there_in_the_end(cluster: Cluster) -> None:
     for node in NAMES:
         wait_gpus(cluster, node, "2", "2")
-        assert gpus(cluster, node) == ("2", "2")

@@ -188,7 +188,7 @@ def prepare(cluster: Cluster, toolkit: Toolkit) -> Trial:
     toolkit.node.exec(["sh", "-c", PLUGIN])
     cluster.apply(pod(f"gpu-{trial.name}", gpus=1, on=trial.name))
     cluster.apply(pod(f"plain-{trial.name}", on=trial.name))
-    cluster.wait_for(lambda: len(running(cluster, trial.name)) == 2, f"two pods on {trial.name}", 60)
+    cluster.wait_for(lambda: len(running(cluster, trial.name)) == 2, f"two pods on {trial.name}", 180)
     trial.pods = running(cluster, trial.name)
     toolkit.run("configure", **DEFAULT)
     trial.default = toolkit.files()
@@ -209,5 +209,5 @@ def test_killed_anywhere_no_node_is_lost(cluster: Cluster, trials: list[Trial]) 
         assert sum(counts.values()) >= (200 if POINTS == "all" else len(KINDS))
         # The kubelet waits some seconds before it dials a containerd again that was just restarted.
         command = ("exec", f"gpu-{trial.name}", "--", "nvidia-smi", "-L")
-        cluster.wait_for(lambda c=command: "GPU 0" in cluster.kubectl(*c, check=False), "the GPU in its pod", 60)
+        cluster.wait_for(lambda c=command: "GPU 0" in cluster.kubectl(*c, check=False), "the GPU in its pod", 180)
         assert running(cluster, trial.name) == trial.pods

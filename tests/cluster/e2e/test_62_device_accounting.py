@@ -15,6 +15,7 @@ from lockgate.accounting.admission import Admitted, admit
 from lockgate.accounting.ledger import Happening, KubeletStarted, Listed, StreamEnded, replay, reported
 from tests.cluster import Cluster, Node
 from tests.cluster.images import TEST
+from tests.cluster.node import pushes
 
 pytestmark = pytest.mark.e2e
 
@@ -51,8 +52,13 @@ class Trial:
         self.uuids = [gpu.uuid for gpu in self.node.gpus.gpus()]
         self.history: list[tuple[float, Happening]] = []
         self.held: frozenset[str] = frozenset()
+        self.pushed = 0  # lists of devices that the kubelet had from the plugin before the last step
 
-    def happens(self, happening: Happening, timeout: float = 40) -> None:
+    def marks(self) -> None:
+        """What follows makes the plugin register again."""
+        self.pushed = pushes(self.node)
+
+    def happens(self, happening: Happening, timeout: float = 180) -> None:
         """The step was done: node.status comes to what the model says, though it may take the kubelet a while."""
         self.history.append((time.monotonic(), happening))
         row = reported(replay(self.history), time.monotonic())[GPU]
@@ -69,12 +75,12 @@ class Trial:
         """A pod that is pinned to the node, so that the kubelet alone decides."""
         expected = admit(replay(self.history), GPU, count, self.held, time.monotonic())
         self.cluster.apply(POD.format(name=name, image=TEST, count=count))
-        self.cluster.wait_for(lambda: self._pod(name).get("phase") in ("Running", "Failed"), f"pod {name}", 40)
+        self.cluster.wait_for(lambda: self._pod(name).get("phase") in ("Running", "Failed"), f"pod {name}", 180)
         status = self._pod(name)
         if isinstance(expected, Admitted):
             assert status["phase"] == "Running"
             lists = f"pod {name} lists {expected.count} GPUs"
-            self.cluster.wait_for(lambda: len(self._listed(name)) == expected.count, lists, 10)
+            self.cluster.wait_for(lambda: len(self._listed(name)) == expected.count, lists, 60)
         else:
             assert (status["phase"], status["reason"], status["message"]) == (
                 "Failed",
@@ -96,10 +102,14 @@ class Trial:
         self.node.exec(["pkill", "-9", "-f", "lockgate.agents.device_plugin"])
 
     def wait_for_registrations(self, count: int) -> None:
-        """Until the plugin has registered that often: what lies between passes too fast to be seen in node.status."""
+        """Until the plugin has registered that often: what lies between passes too fast to be seen in node.status.
+
+        The kubelet has its devices then as well: one that dies before is none that the kubelet has known.
+        """
         log = self.node.files / "run/plugin.log"
         registered = "registered with the kubelet"
-        self.cluster.wait_for(lambda: log.read_text().count(registered) >= count, f"registration {count}", 20)
+        self.cluster.wait_for(lambda: log.read_text().count(registered) >= count, f"registration {count}", 60)
+        self.cluster.wait_for(lambda: pushes(self.node) > self.pushed, f"the devices of registration {count}", 60)
 
     def listed(self, *healthy: bool) -> Listed:
         return Listed(GPU, dict(zip(self.uuids, healthy, strict=True)))
@@ -126,10 +136,12 @@ def test_node_status_and_admission_follow_the_model_through_a_history(trial: Tri
     node.gpus.restore(1)
     trial.happens(trial.listed(True, True))
 
+    trial.marks()
     node.exec(["rm", "/var/lib/kubelet/device-plugins/nvidia-gpu.sock"])
     trial.wait_for_registrations(2)
     trial.happens(trial.listed(True, True))
 
+    trial.marks()
     node.supervisor.restart("kubelet")
     trial.wait_for_registrations(3)
     trial.happens(trial.listed(True, True))
