@@ -126,11 +126,14 @@ def survey(
     answer = diagnose(snapshot, asked, all_rules(), waivers)
     gates = gate_two(snapshot.nodes, snapshot.node_states, snapshot.node_files, snapshot.events, snapshot.pods)
     states = {} if isinstance(snapshot.node_states, Missing) else {s.name: s for s in snapshot.node_states}
+    of_node, struck = _by_node(rows.rows), _struck(answer)
     gpu_nodes = sorted(
         (n for n in snapshot.nodes if has_gpus(n) and (wanted is None or n.name in wanted)), key=lambda n: n.name
     )
     return Survey(
-        nodes=tuple(_node(n, rows.rows, gates, states.get(n.name), answer) for n in gpu_nodes),
+        nodes=tuple(
+            _node(n, of_node.get(n.name, ()), gates, states.get(n.name), struck.get(n.name, {})) for n in gpu_nodes
+        ),
         operands=_operands(snapshot),
         policies=_policies(snapshot),
         diagnosis=answer,
@@ -138,7 +141,25 @@ def survey(
     )
 
 
-def _node(node: Node, rows: Iterable[Row], gates: GateTwo, state: GPUNodeState | None, answer: Diagnosis) -> NodeLine:
+def _by_node(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row.key, []).append(row)
+    return found
+
+
+def _struck(answer: Diagnosis) -> dict[str, dict[str, None]]:
+    """By name what has a finding: the ids, in the order of the answer."""
+    found: dict[str, dict[str, None]] = {}
+    for finding in answer.findings:
+        for name in (*finding.affects, finding.about.removeprefix("node/")):
+            found.setdefault(name, {})[finding.id] = None
+    return found
+
+
+def _node(
+    node: Node, rows: Iterable[Row], gates: GateTwo, state: GPUNodeState | None, findings: Iterable[str]
+) -> NodeLine:
     ready = next((c.status for c in node.status.conditions if c.type == "Ready"), None)
     gate = gates.on(node.name)
     runtime = state.status.runtime if state else None
@@ -147,14 +168,14 @@ def _node(node: Node, rows: Iterable[Row], gates: GateTwo, state: GPUNodeState |
         ready=None if ready is None else ready == "True",
         cordoned=node.spec.unschedulable,
         product=node.metadata.labels.get(names.GPU_PRODUCT, "") or UNKNOWN,
-        offers=tuple(_offer(row) for row in rows if row.key == node.name),
+        offers=tuple(map(_offer, rows)),
         handlers=gate.loaded.names if gate.loaded else None,
         refused=tuple(sorted(gate.refusals)),
         cdi_devices=len(gate.cdi.devices) if gate.cdi else None,
         runtime_phase=runtime.phase if runtime else "",
         mig=_mig(node),
         versions=_versions(node, gate, state),
-        findings=tuple(f.id for f in answer.findings if f.about == f"node/{node.name}" or node.name in f.affects),
+        findings=tuple(findings),
     )
 
 
