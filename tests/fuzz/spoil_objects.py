@@ -57,7 +57,7 @@ def spoilt_document(path: str, data: bytes, dice: random.Random) -> bytes:
     try:
         value = json.loads(data) if data[:1] in (b"{", b"[") else yaml.load(data, Loader=yaml.CSafeLoader)
         return _spoilt(path, value, dice) if isinstance(value, dict | list) else data
-    except (ValueError, yaml.YAMLError, RecursionError):
+    except (ValueError, yaml.YAMLError, RecursionError, MemoryError):
         return data
 
 

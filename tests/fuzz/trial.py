@@ -14,6 +14,7 @@ from tests.fuzz.questions import Question, question
 from tests.fuzz.samples import Kind, Sample, samples
 from tests.fuzz.spoil_trees import OF_FILES, OF_TREES, Tree
 
+_LARGEST: Final = 32 << 20  # bytes of a tree that is still changed
 _SHARES: Final = {
     Kind.FACTS: 40,
     Kind.OBJECTS: 16,
@@ -56,7 +57,8 @@ class Trial:
         possible = OF_FILES if self.pack in OF_ONE else OF_TREES
         for step in self.steps:
             dice = random.Random(step)
-            files = dice.choice(possible)(files, dice)
+            if files and sum(map(len, files.values())) < _LARGEST:
+                files = dice.choice(possible)(files, dice)
         return files
 
 

@@ -10,11 +10,13 @@ import io
 import re
 import sys
 import textwrap
-from collections.abc import Sequence
-from typing import NoReturn
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import NoReturn, TextIO, cast
 
 from lockgate import __version__
 from lockgate.cli.forms import add_forms, run_in_form
+from lockgate.cli.plain_stream import PlainStream
 
 # Every verb with its line of help; what a verb needs is imported only when it runs.
 VERBS = {
@@ -153,18 +155,30 @@ def _module(verb: str) -> str:
 
 
 def _run(prog: str, verb: str, arguments: list[str]) -> int:
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # names of files need not be text, nor terminals UTF-8
     options = parser_of(prog, verb).parse_args(arguments)
     command = importlib.import_module(_module(verb))
     try:
-        return run_in_form(command.run, options)
+        with _plain():
+            return run_in_form(command.run, options)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
         # The reader went away (`| head`): not our fault, and nothing to say it to.
         sys.stdout = None
         return 0
+
+
+@contextmanager
+def _plain() -> Iterator[None]:
+    """What is printed is text, whatever a cluster's names and logs hold, and whatever the terminal can show."""
+    before = sys.stdout
+    if isinstance(before, io.TextIOWrapper):
+        before.reconfigure(errors="backslashreplace")
+    sys.stdout = cast("TextIO", PlainStream(before))
+    try:
+        yield
+    finally:
+        sys.stdout = before
 
 
 def entry() -> NoReturn:

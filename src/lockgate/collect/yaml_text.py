@@ -4,6 +4,7 @@ from typing import Any
 
 from lockgate.collect.errors import InputError, one_line
 
+_DEEPEST = 200  # containers in one another
 _MOST_NODES = 5_000_000  # values of a document after its aliases are expanded
 
 
@@ -49,7 +50,7 @@ def _expanded(name: str, value: Any, sizes: dict[int, int], open_: set[int]) -> 
     key = id(value)
     if key in sizes:
         return sizes[key]
-    if key in open_ or len(open_) > 500:
+    if key in open_ or len(open_) > _DEEPEST:
         raise InputError(f"{name}: its YAML contains itself or is nested too deeply")
     open_.add(key)
     children = value.values() if isinstance(value, dict) else value

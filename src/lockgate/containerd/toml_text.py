@@ -17,6 +17,8 @@ from lockgate.containerd.toml_scalars import read_scalar
 from lockgate.containerd.toml_strings import StringError, read_key, read_string
 from lockgate.containerd.values import Plain
 
+_DEEPEST = 200  # values in one another
+
 
 class TomlError(ValueError):
     """Text that the dialect refuses: message as the library words it where that is known, line and column from 1."""
@@ -60,7 +62,7 @@ class Reader:
     def __init__(self, text: str, dialect: Dialect) -> None:
         self.text = text
         self.dialect = dialect
-        self.at = 0
+        self.at = self._depth = 0
         self._line_starts = [0, *(m.end() for m in re.finditer("\n", text))]
 
     def where(self, at: int) -> tuple[int, int]:
@@ -108,6 +110,8 @@ class Reader:
         end = self.at
         self.skip_space()
         while self.looking_at("."):
+            if len(parts) > _DEEPEST:
+                raise self.error(f"nested more than {_DEEPEST} deep, which is not followed here")
             self.at += 1
             self.skip_space()
             parts.append(self._key_part())
@@ -131,8 +135,17 @@ class Reader:
         if self.dialect.major == 1 and first and first in ",]}":
             raise self.unhandled_token()
         if reader := _BY_FIRST.get(first):
-            return reader(self)
+            return self._deeper(reader)
         return self._date_or_number()
+
+    def _deeper(self, reader: Callable[[Reader], Plain]) -> Plain:
+        """A value inside of others; Go follows any depth, and no configuration has a thousandth of this one."""
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise self.error(f"nested more than {_DEEPEST} deep, which is not followed here")
+        value = reader(self)
+        self._depth -= 1
+        return value
 
     def unhandled_token(self) -> TomlError:
         """go-toml v1 meets a token for which it has no rule where a value should be."""

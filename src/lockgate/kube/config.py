@@ -60,7 +60,7 @@ def connect(
         settings = client_adapter.ConnectionParams(
             timeout=httpx2.Timeout(timeout), trust_env=not _is_loopback(server)
         ).httpx_params(config)
-    except (LightkubeConfigError, OSError, ValueError) as error:
+    except (LightkubeConfigError, OSError, ValueError, AssertionError) as error:
         raise ConfigError(f"{source}: {error}") from error
     if config.user and config.user.exec:
         settings["auth"] = ExecPlugin(config.user.exec, environ)
