@@ -94,10 +94,10 @@ def kernel_of(on: NodeStack) -> str:
     return (on.node.status.node_info.kernel_version if on.node else "") or "of the node"
 
 
-def image_of(told: Told) -> str:
-    """The image of the pod's first container."""
+def image_of(told: Told, what: str) -> str:
+    """The image of the pod's first container, in words; `what` it is the image of."""
     containers = told.pod.spec.containers if told.pod else ()
-    return next((c.image for c in containers if c.image), "of the pod")
+    return next((f"{what} image {c.image}" for c in containers if c.image), f"the {what} image")
 
 
 def _seen(told: Told) -> tuple[Evidence, ...]:

@@ -154,7 +154,13 @@ def from_conditions(node: Node | None) -> Iterator[NodeXid]:
                 code=code_of(int(number)),
                 uuid=next(iter(re.findall(r"GPU-[\da-fA-F-]+", said)), ""),
                 evidence=(
-                    Evidence(object=f"node/{name}", field=field, value=condition.status, verbatim=said[:_LONGEST]),
+                    Evidence(
+                        object=f"node/{name}",
+                        field=field,
+                        value=condition.status,
+                        verbatim=(condition.message or condition.reason)[:_LONGEST],
+                        note=condition.reason if condition.message else "",
+                    ),
                 ),
                 acted=(f"{watcher.who or 'an agent'} set {condition.type}={condition.status}",),
                 active=True,

@@ -74,7 +74,7 @@ def _failed(about: str, code: str, why: str, evidence: Evidence) -> Failed:
     return Failed(
         about=about,
         codes=(code,),
-        summary=f"{why}.",
+        summary=f"{why[:1].upper()}{why[1:]}.",
         evidence=(evidence,),
         remedy=(
             Remedy(f"Write only the limit, as a whole number: resources: {{limits: {{{names.GPU}: 1}}}}", "", Risk.LOW),

@@ -29,10 +29,13 @@ def quota_key_wrong(resource_quotas: ResourceQuotas | Missing) -> Failed | Skipp
         return None
     quota, key = wrong[0]
     right = _COUNTED + key.removeprefix(_LIMITS)
-    others = f" So do {len(wrong) - 1} more keys." if len(wrong) > 1 else ""
+    others = f" {_more(len(wrong) - 1)}." if len(wrong) > 1 else ""
     return Failed(
         about=_ref(quota),
-        summary=f"{quota.name} in {quota.namespace} bounds {key}, which counts nothing: the key is {right}.{others}",
+        summary=(
+            f"ResourceQuota {quota.name} of namespace {quota.namespace} bounds {key}, which counts nothing: the key is "
+            f"{right}.{others}"
+        ),
         evidence=tuple(_seen(q, k) for q, k in wrong),
         remedy=(
             Remedy(
@@ -40,6 +43,10 @@ def quota_key_wrong(resource_quotas: ResourceQuotas | Missing) -> Failed | Skipp
             ),
         ),
     )
+
+
+def _more(count: int) -> str:
+    return f"{count} more keys are like it" if count > 1 else "One more key is like it"
 
 
 def _is_ignored(key: str) -> bool:

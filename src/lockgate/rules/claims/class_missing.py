@@ -32,7 +32,7 @@ def class_missing(pod: Pod, device_classes: DeviceClasses | Missing, pod_events:
         return None
     name = found["name"] or found["other"]
     known = None if isinstance(device_classes, Missing) else [c.name for c in device_classes]
-    there = "" if known is None else f"; there is {listed(known) or 'none'}"
+    there = "" if known is None else f"; there is {listed(known)}" if known else "; the cluster has none"
     return Failed(
         about=pod_ref(pod),
         summary=f"Request {found['request']} of its claim asks for device class {name}, which does not exist{there}.",

@@ -13,6 +13,7 @@ from lockgate.containerd.effective import Effective
 from lockgate.containerd.load import ConfigError
 from lockgate.containerd.traps import Loss, LostHandler
 from lockgate.containerd.values import Origin
+from lockgate.diagnosis.remedies import restart_toolkit
 from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_two import GateTwo, NodeGate
@@ -136,11 +137,10 @@ def _through_the_toolkit(gate: NodeGate, winner: str) -> tuple[Remedy, ...]:
             f"On {gate.name}, move the settings of {winner} into the top-level file (/etc/containerd/config.toml) and "
             f"remove {winner}",
         ),
-        Remedy(
+        restart_toolkit(
+            gate.name,
             "Then let the toolkit copy them into its drop-in and restart containerd, one node at a time (edits of the "
             "drop-in itself are overwritten)",
-            "kubectl delete pod -n gpu-operator -l app=nvidia-container-toolkit-daemonset --field-selector "
-            f"spec.nodeName={gate.name}",
             Risk.HIGH,
         ),
     )

@@ -10,6 +10,7 @@ CRI-O or cri-dockerd drop `runtimeClassName`.
 """
 
 from lockgate.containerd.effective import Effective
+from lockgate.diagnosis.remedies import see_toolkit
 from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.seen import event, listed, pod_ref
 from lockgate.diagnosis.stage import Stage
@@ -75,10 +76,8 @@ def _by_design(runtime: str) -> str:
 
 
 def _remedies(node: str, without: bool) -> tuple[Remedy, ...]:
-    toolkit = Remedy(
-        f"See what the toolkit on {node} says; it configures the handler",
-        "kubectl get pods -A -o wide -l app=nvidia-container-toolkit-daemonset",
-        Risk.NONE,
+    toolkit = see_toolkit(
+        node, f"See whether the toolkit runs on {node}: it configures the handler, and its log says why not"
     )
     drop = Remedy("Drop runtimeClassName from the pod: GPUs reach it by CDI without one", "", Risk.LOW)
     return (drop, toolkit) if without else (toolkit, drop)

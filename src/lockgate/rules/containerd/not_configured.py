@@ -5,6 +5,7 @@ since), Refused (the change would have broken something, so it was not made), Ro
 Unreachable (the runtime does not answer).
 
 Why it matters: pods that run keep running; new ones that need the handler or CDI fail on this node only.
+How to tell: `status.runtime.phase` of the node's GPUNodeState, and the message beside it.
 Fix: read the agent's message: it names the file, or the setting, that stands in the way.
 """
 
@@ -12,6 +13,7 @@ from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_two import GateTwo
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.node_state import RuntimeState
 from lockgate.model.objects import Node
 
 _PHASES = {
@@ -51,7 +53,7 @@ def not_configured(node: Node, gate_two: GateTwo) -> Failed | Passed | Skipped |
         about=f"node/{node.name}",
         codes=(code,),
         title=f"The runtime's configuration: {meaning}",
-        summary=f"{node.name}: {runtime.name or 'the runtime'} {runtime.release}: {meaning}. {runtime.message}".strip(),
+        summary=f"{node.name}: {_called(runtime)}: {meaning}. {runtime.message}".strip(),
         evidence=(
             Evidence(object=place, field="status.runtime.phase", value=runtime.phase, verbatim=runtime.message),
             *(
@@ -61,9 +63,13 @@ def not_configured(node: Node, gate_two: GateTwo) -> Failed | Passed | Skipped |
         ),
         remedy=(
             Remedy(
-                f"Read what the toolkit on {node.name} says",
-                "kubectl get pods -A -o wide -l app=nvidia-container-toolkit-daemonset",
+                f"Read what the toolkit agent of {node.name} says of the runtime",
+                f"kubectl get gpunodestates {node.name} -o jsonpath='{{.status.runtime}}'",
                 Risk.NONE,
             ),
         ),
     )
+
+
+def _called(runtime: RuntimeState) -> str:
+    return " ".join(part for part in (runtime.name or "the runtime", runtime.release) if part)

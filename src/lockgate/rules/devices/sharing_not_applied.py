@@ -14,11 +14,14 @@ ignored without a word.
 import re
 
 from lockgate.diagnosis.gate_row import GateRow
+from lockgate.diagnosis.remedies import restart_plugin
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.node_words import NodeWords
+from lockgate.diagnosis.views.plugin import Plugin
 from lockgate.model import names
+from lockgate.model.facts import Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Node
 
@@ -32,7 +35,9 @@ _UNKNOWN = re.compile(r"specified config (?P<name>\S*) does not exist")
     stages=(Stage.NODE,),
     mutes=("operands/plugin-gone", "operands/init-waits"),
 )
-def sharing_not_applied(node: Node, gate_one: GateOne, node_words: NodeWords) -> Failed | None:
+def sharing_not_applied(
+    node: Node, gate_one: GateOne, node_words: NodeWords, plugin: Plugin | Missing
+) -> Failed | None:
     for log in node_words.operand_logs(node.name):
         if found := _UNKNOWN.search(log.text):
             where = f"log of {log.pod}/{log.container}"
@@ -41,7 +46,7 @@ def sharing_not_applied(node: Node, gate_one: GateOne, node_words: NodeWords) ->
     replicas, count = (_number(node, label) for label in (names.GPU_REPLICAS, names.GPU_COUNT))
     if row is None or gate_one.resource != names.GPU or row.others or not (replicas > 1 and count):
         return None
-    return _unapplied(node, row, replicas, count) if row.capacity == count else None
+    return _unapplied(node, row, replicas, count, plugin) if row.capacity == count else None
 
 
 def _number(node: Node, label: str) -> int:
@@ -72,7 +77,7 @@ def _unknown(node: Node, name: str, said: Evidence) -> Failed:
     )
 
 
-def _unapplied(node: Node, row: GateRow, replicas: int, count: int) -> Failed:
+def _unapplied(node: Node, row: GateRow, replicas: int, count: int, plugin: Plugin | Missing) -> Failed:
     place = f"node/{node.name}"
     return Failed(
         about=place,
@@ -86,10 +91,8 @@ def _unapplied(node: Node, row: GateRow, replicas: int, count: int) -> Failed:
             ),
         ),
         remedy=(
-            Remedy(
-                "Start the device plugin of the node anew, so that it reads its configuration",
-                f"kubectl get pods -A -o wide --field-selector spec.nodeName={node.name} | grep device-plugin",
-                Risk.MEDIUM,
+            restart_plugin(
+                node.name, plugin, f"Start the device plugin of {node.name} anew, so that it reads its configuration"
             ),
         ),
     )

@@ -11,13 +11,15 @@ Fix: ask for the new name. To be rid of the old one, restart the node's device p
 """
 
 from lockgate.diagnosis.gate_row import GateRow, Obstacle
+from lockgate.diagnosis.remedies import restart_plugin
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import asked, gate_rows, listed
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.devices import Devices
 from lockgate.diagnosis.views.gate_one import GateOne
+from lockgate.diagnosis.views.plugin import Plugin
 from lockgate.model import names
-from lockgate.model.facts import Nodes
+from lockgate.model.facts import Missing, Nodes
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Node, Pod
 from lockgate.scheduling.requests import amounts
@@ -31,7 +33,9 @@ _SHARED = ".shared"
     stages=(Stage.SCHEDULING, Stage.ADMISSION),
     mutes=("kubelet/refused", "devices/unhealthy"),
 )
-def stale_name(pod: Pod, gate_one: GateOne, nodes: Nodes, devices: Devices, stage: Stage) -> Failed | None:
+def stale_name(
+    pod: Pod, gate_one: GateOne, nodes: Nodes, devices: Devices, plugin: Plugin | Missing, stage: Stage
+) -> Failed | None:
     by_name = {node.name: node for node in nodes}
     rows = [row for row in gate_one.nearest if _is_stale(row, gate_one, by_name[row.node], devices, stage)]
     if not rows:
@@ -52,10 +56,10 @@ def stale_name(pod: Pod, gate_one: GateOne, nodes: Nodes, devices: Devices, stag
         ),
         remedy=(
             Remedy(f"Ask for what the node offers now: {listed(offered)}", "", Risk.LOW),
-            Remedy(
-                f"To be rid of the old name on {row.node}, restart its device plugin, then its kubelet",
-                f"kubectl get pods -A -o wide --field-selector spec.nodeName={row.node} | grep device-plugin",
-                Risk.MEDIUM,
+            restart_plugin(
+                row.node,
+                plugin,
+                f"To be rid of the old name, restart the device plugin of {row.node}, then its kubelet",
             ),
         ),
     )

@@ -9,27 +9,30 @@ device back when it is well again, NVIDIA's has to be restarted.
 """
 
 from lockgate.diagnosis.gate_row import GateRow, Obstacle
+from lockgate.diagnosis.remedies import read_plugin_log
 from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import MOST_NODES, gate_rows, listed, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.devices import Devices
 from lockgate.diagnosis.views.gate_one import GateOne
+from lockgate.diagnosis.views.plugin import Plugin
+from lockgate.model.facts import Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.node_state import Device
 from lockgate.model.objects import Pod
 
 
 @rule(codes=("C06", "C07"), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING, Stage.NODE))
-def unhealthy(pod: Pod, gate_one: GateOne, devices: Devices) -> Failed | Passed | None:
+def unhealthy(pod: Pod, gate_one: GateOne, devices: Devices, plugin: Plugin | Missing) -> Failed | Passed | None:
     gone = [r for r in gate_one.nearest_with(Obstacle.GONE) if devices.explain(r)]
     rows = [*gate_one.nearest_with(Obstacle.UNHEALTHY), *gone]
     if rows:
-        return _failed(pod, gate_one, rows, devices)
+        return _failed(pod, gate_one, rows, devices, plugin)
     whole = [r.node for r in gate_one.rows if r.capacity and r.capacity == r.allocatable]
     return Passed(f"capacity equals allocatable on {listed(whole)}") if whole else None
 
 
-def _failed(pod: Pod, gate: GateOne, rows: list[GateRow], devices: Devices) -> Failed:
+def _failed(pod: Pod, gate: GateOne, rows: list[GateRow], devices: Devices, plugin: Plugin | Missing) -> Failed:
     row = rows[0]
     sick = devices.unhealthy(row.node)
     which = f": {listed(map(_device, sick))}" if sick else ". Which ones only the plugin's log on the node tells"
@@ -49,21 +52,21 @@ def _failed(pod: Pod, gate: GateOne, rows: list[GateRow], devices: Devices) -> F
                 "dmesg | grep -iE 'NVRM|Xid' | tail; nvidia-smi",
                 Risk.NONE,
             ),
-            Remedy(
-                "Read the device plugin's log on the node",
-                f"kubectl get pods -A -o wide --field-selector spec.nodeName={row.node} | grep device-plugin",
-                Risk.NONE,
-            ),
+            read_plugin_log(row.node, plugin),
         ),
     )
 
 
 def _device(device: Device) -> str:
-    return f"GPU {device.index} {device.uuid} ({device.reason or 'no reason given'})"
+    return f"{_named(device)} ({device.reason or 'no reason given'})"
+
+
+def _named(device: Device) -> str:
+    return " ".join(part for part in ("GPU", device.index, device.uuid) if part)
 
 
 def _seen(node: str, device: Device) -> Evidence:
     field = f"status.devices[{device.uuid}].healthy"
     return Evidence(
-        object=f"gpunodestate/{node}", field=field, value="false", verbatim=device.reason, note=f"GPU {device.index}"
+        object=f"gpunodestate/{node}", field=field, value="false", verbatim=device.reason, note=_named(device)
     )

@@ -30,7 +30,7 @@ def compiler(ailing: Ailing) -> Outcome:
     return blame(
         ailing,
         lambda on: on.said(*_TEXTS, of=("driver",)),
-        lambda on, told: f"the compiler of driver image {image_of(told)} cannot build for kernel {kernel_of(on)}.",
+        lambda on, told: f"the compiler of {image_of(told, 'driver')} cannot build for kernel {kernel_of(on)}.",
         _remedies,
         softer=Severity.ERROR,
     )

@@ -56,14 +56,15 @@ def device_list_refused(
         about=f"node/{pod.spec.node_name}",
         summary="The plugin hands GPUs out in a variable that the runtime ignores in unprivileged containers.",
         evidence=(found[1].evidence, refused, strategy),
-        remedy=(
-            Remedy(
-                "Let the plugin hand out CDI names",
-                'kubectl patch clusterpolicy --type merge -p \'{"spec":{"cdi":{"enabled":true}}}\' NAME',
-                Risk.HIGH,
-            ),
-        ),
+        remedy=(Remedy("Let the plugin hand out CDI names", _with_cdi(cluster_policies), Risk.HIGH),),
     )
+
+
+def _with_cdi(policies: ClusterPolicies | Missing) -> str:
+    """The command for the policy that is known; nothing where there is none, or a choice."""
+    if isinstance(policies, Missing) or len(policies) != 1:
+        return ""
+    return f'kubectl patch clusterpolicy {policies[0].name} --type merge -p \'{{"spec":{{"cdi":{{"enabled":true}}}}}}\''
 
 
 def _by_policy(policies: ClusterPolicies | Missing) -> Evidence | None:

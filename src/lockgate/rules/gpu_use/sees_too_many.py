@@ -56,7 +56,8 @@ def _failed(pod: Pod, container: Container, asked: int, listed: list[str], env: 
                 Risk.LOW,
             ),
             Remedy(
-                "Let the runtime ignore the variable of images",
+                "See whether the runtime ignores the variable of images"
+                " (ACCEPT_NVIDIA_VISIBLE_DEVICES_ENVVAR_WHEN_UNPRIVILEGED=false in spec.toolkit.env)",
                 "kubectl get clusterpolicy -o jsonpath='{.items[*].spec.toolkit.env}'",
                 Risk.NONE,
             ),

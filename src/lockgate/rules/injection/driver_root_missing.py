@@ -11,6 +11,7 @@ Fix: wait for the driver container, or let the toolkit use the host's root where
 import re
 
 from lockgate.diagnosis.followers import BROKEN_NODE
+from lockgate.diagnosis.remedies import restart_toolkit
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.operands import Operands
@@ -41,19 +42,16 @@ def driver_root_missing(pod: Pod, words: Words, operands: Operands) -> Failed | 
         summary=f"The driver root {root} of {node} has no device nodes; {whose}.",
         evidence=(said.evidence,),
         remedy=(
-            _mend(driver, root),
+            _mend(node, driver, root),
             Remedy(f"On {node}, see where the device nodes are", f"ls -l /dev/nvidia* {root}/dev", Risk.NONE),
         ),
     )
 
 
-def _mend(driver: Pod | None, root: str) -> Remedy:
+def _mend(node: str, driver: Pod | None, root: str) -> Remedy:
     if driver is None and root == names.DRIVER_ROOT:
-        return Remedy(
-            "Restart the toolkit of the node: it looks for the driver anew, on the host as well",
-            "kubectl get pods -A -o wide -l app=nvidia-container-toolkit-daemonset",
-            Risk.MEDIUM,
-        )
+        text = f"Restart the toolkit of {node}: it looks for the driver anew, on the host as well"
+        return restart_toolkit(node, text, Risk.MEDIUM)
     if driver is None:
         return Remedy(f"Correct the driver root {root} in the runtime's configuration", "", Risk.MEDIUM)
     command = f"kubectl logs -n {driver.namespace} {driver.name} --all-containers --tail=50"

@@ -25,7 +25,9 @@ def glibc(ailing: Ailing) -> Outcome:
     return blame(
         ailing,
         lambda on: on.said(_TEXT, of=("mig-manager",)),
-        lambda on, told: f"the MIG tool of {image_of(told)} needs {told.match['version']}, which the host lacks.",
+        lambda on, told: (
+            f"the MIG tool of {image_of(told, 'manager')} needs {told.match['version']}, which the host lacks."
+        ),
         _remedies,
     )
 

@@ -59,7 +59,7 @@ def _remedy(node: str, upgrade: str) -> Remedy:
     if upgrade and upgrade != "upgrade-done":
         return Remedy(
             f"The driver upgrade of {node} is at {upgrade}: see its driver pod",
-            f"kubectl describe node {node}",
+            f"kubectl get pods -A -l app.kubernetes.io/component=nvidia-driver --field-selector spec.nodeName={node}",
             Risk.NONE,
         )
     return Remedy(f"If nobody is working on {node}, let it take pods again", f"kubectl uncordon {node}", Risk.MEDIUM)

@@ -22,8 +22,13 @@ def vgpu_mismatch(struck: Struck) -> Failed | Skipped | None:
 def _remedy(hit: Hit) -> tuple[Remedy, ...]:
     return (
         Remedy(
-            f"On {hit.node}, compare both drivers and see the licence",
+            f"On {hit.node}, see the guest's driver and its licence",
             "nvidia-smi -q | grep -iE 'driver version|license'",
+            Risk.NONE,
+        ),
+        Remedy(
+            "Compare it with the driver of the host, which feature discovery labels",
+            f"kubectl get node {hit.node} -L nvidia.com/vgpu.host-driver-version",
             Risk.NONE,
         ),
     )
