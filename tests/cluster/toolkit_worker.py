@@ -10,6 +10,7 @@ import logging
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
     `kill` is the number of the point, from 0, at which the process ends itself; -1 for none. `meanwhile` are files,
     by path, that somebody writes just before containerd is restarted for the first time; with `freeze` it is stopped
-    at that moment (SIGSTOP). `patience` is how many seconds containerd has to end, to come back and to answer.
+    at that moment (SIGSTOP); with `holds` the run waits there until that file is gone. `patience` is how many seconds
+    containerd has to end, to come back and to answer.
     """
 
     do: str
@@ -35,6 +37,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     environ: dict[str, str] = {}
     meanwhile: dict[str, str] = {}
     freeze: bool = False
+    holds: str = ""
     patience: float = 20.0
 
 
@@ -110,6 +113,8 @@ def _disturb(run: Run) -> None:
         Path(path).write_text(text)
     if run.freeze:
         os.kill(find_server(Path("/run/containerd/containerd.sock")).pid, signal.SIGSTOP)
+    while run.holds and Path(run.holds).exists():
+        time.sleep(0.01)
 
 
 async def _live(run: Run, points: Points) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from tests.cluster.toolkit_worker import Ended
 
 pytestmark = pytest.mark.e2e
 
+HOLD = "/run/hold-the-toolkit"
 OLD, NEW = {"runc"}, {"runc", *HANDLERS}
 
 
@@ -88,61 +89,69 @@ def test_a_read_only_folder(toolkit: Toolkit) -> None:
 
 
 def meanwhile(toolkit: Toolkit, act: Callable[[], None], **fields: object) -> Ended:
-    """A run during which something is done to containerd as soon as the drop-in is written."""
+    """A run during which something is done to containerd when the drop-in is written, just before it is restarted."""
+    hold = toolkit.node.files / HOLD.lstrip("/")
+    hold.touch()
     with ThreadPoolExecutor(1) as pool:
-        run = pool.submit(toolkit.run, "configure", patience=2.0, **fields)
-        until = time.monotonic() + 20
-        while not (toolkit.node.files / DROP_IN).exists():
-            assert time.monotonic() < until, run
-            time.sleep(0.01)
-        act()
+        run = pool.submit(toolkit.run, "configure", patience=2.0, holds=HOLD, **fields)
+        try:
+            wait_for((toolkit.node.files / DROP_IN).exists, "the drop-in is written")
+            act()
+        finally:
+            hold.unlink()
         return run.result()
 
 
+def wait_for(holds: Callable[[], object], what: str) -> None:
+    until = time.monotonic() + 120
+    while not holds():
+        assert time.monotonic() < until, f"not within 120 s: {what}"
+        time.sleep(0.01)
+
+
+@contextmanager
+def given_up(toolkit: Toolkit, run: Callable[[], Ended], ended: list[Ended]) -> Iterator[None]:
+    """The block begins when the run says that it cannot reach containerd, and in it the run may go on."""
+    before = len(toolkit.node.log("toolkit"))
+    with ThreadPoolExecutor(1) as pool:
+        going = pool.submit(run)
+        wait_for(lambda: f"containerd: {UNREACHABLE}" in toolkit.node.log("toolkit")[before:], "the run gives up")
+        yield
+        ended.append(going.result())
+
+
 def test_a_containerd_that_somebody_stops_at_that_moment(toolkit: Toolkit) -> None:
-    stock, seen = toolkit.files(), []
-
-    def stop() -> None:
-        toolkit.node.supervisor.stop("containerd")
-        time.sleep(6)  # it has not come back within 2 s, nor with its former files within another 2 s
-        seen.append(toolkit.files())
-        toolkit.node.supervisor.start("containerd")
-
-    ended = meanwhile(toolkit, stop)
-    assert seen == [stock], "the files are the former ones while nobody runs"
-    (phase, text), *_, last = ended.published
+    stock, ended = toolkit.files(), list[Ended]()
+    supervisor = toolkit.node.supervisor
+    # It comes back neither within 2 s, nor with its former files within another 2 s.
+    with given_up(toolkit, lambda: meanwhile(toolkit, lambda: supervisor.stop("containerd")), ended):
+        assert toolkit.files() == stock, "the files are the former ones while nobody runs"
+        supervisor.start("containerd")
+    (phase, text), *_, last = ended[0].published
     assert phase == UNREACHABLE
     assert "the change was taken back: containerd has not come back within 2 s" in text
     assert last == (CONFIGURED, "")
 
 
 def test_a_containerd_that_hangs_before_anything_was_done(toolkit: Toolkit) -> None:
-    before = toolkit.files(), starts(toolkit)
+    before, ended = (toolkit.files(), starts(toolkit)), list[Ended]()
     toolkit.node.supervisor.freeze("containerd")
-    with ThreadPoolExecutor(1) as pool:
-        run = pool.submit(toolkit.run, "configure")
-        time.sleep(7)
+    with given_up(toolkit, lambda: toolkit.run("configure"), ended):
         assert (toolkit.files(), starts(toolkit)) == before
         toolkit.node.supervisor.thaw("containerd")
-        ended = run.result()
-    assert [phase for phase, _ in ended.published] == [UNREACHABLE, CONFIGURED]
-    assert "DEADLINE_EXCEEDED" in ended.published[0][1]
+    assert [phase for phase, _ in ended[0].published] == [UNREACHABLE, CONFIGURED]
+    assert "DEADLINE_EXCEEDED" in ended[0].published[0][1]
 
 
 def test_a_containerd_that_hangs_when_it_is_restarted(toolkit: Toolkit) -> None:
-    stock, seen = toolkit.files(), []
-
-    def wait_and_thaw() -> None:
-        time.sleep(6)
-        seen.append(toolkit.files())
+    stock, ended = toolkit.files(), list[Ended]()
+    with given_up(toolkit, lambda: toolkit.run("configure", patience=2.0, freeze=True), ended):
+        assert toolkit.files() == stock, "the files are those that it runs with"
         toolkit.node.supervisor.thaw("containerd")
-
-    ended = meanwhile(toolkit, wait_and_thaw, freeze=True)
-    assert seen == [stock], "the files are those that it runs with"
-    phase, text = ended.published[0]
+    phase, text = ended[0].published[0]
     assert phase == UNREACHABLE
     assert "has not ended within 2 s of SIGHUP" in text
-    assert ended.published[-1] == (CONFIGURED, "")
+    assert ended[0].published[-1] == (CONFIGURED, "")
 
 
 def test_a_containerd_that_comes_back_as_another_release(toolkit: Toolkit) -> None:
