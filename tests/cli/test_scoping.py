@@ -135,8 +135,16 @@ def test_what_if_of_a_namespace_names_its_pods_and_ends_as_for_all(cluster: str)
     assert (own["before"], own["after"]) == (whole["before"], whole["after"])
     assert [f["pod"] for f in whole["waiting"]] == ["infer"]
     assert own["waiting"] == []
+    assert "pods of other namespaces, whose fate counts all the same (1)" in own["leftOut"]
+    assert whole["leftOut"] == [text for text in own["leftOut"] if "namespaces" not in text]
     codes = {run("what-if", "--from", cluster, *drain, *flags).returncode for flags in ((), ("-n", "ml"))}
     assert codes == {3}
+
+
+def test_why_of_a_namespace_without_a_target_is_of_that_namespace(cluster: str) -> None:
+    named, asked = _seen("why", cluster, "namespace/ml"), _seen("why", cluster, "-n", "ml")
+    assert (asked["target"], asked["findings"]) == (named["target"], named["findings"])
+    assert _seen("why", cluster, "-n", "ml", "-A")["target"]["kind"] == _seen("why", cluster)["target"]["kind"]
 
 
 @pytest.mark.parametrize("verb", ["capacity", "survey"])

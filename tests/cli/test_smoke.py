@@ -242,6 +242,18 @@ def test_what_may_not_be_made_is_said_in_one_line(tmp_path: Path) -> None:
     assert "Traceback" not in err
 
 
+def test_what_may_not_be_read_is_not_said_to_be_absent(tmp_path: Path) -> None:
+    estate = Estate(node("gpu-a"))
+    estate.cluster.refuse["GET /apis/apps/v1/daemonsets"] = status(403, "Forbidden", "no sets for you")
+    code, out, err = smoke(tmp_path, estate)
+    assert (code, out) == (1, "")
+    assert "DaemonSets are not known" in err and "RBAC: list on daemonsets.apps" in err and "--image IMAGE" in err
+    estate.cluster.refuse["GET /api/v1/nodes"] = status(403, "Forbidden", "no nodes for you")
+    code, out, err = smoke(tmp_path, estate, "--image", "other:1")
+    assert (code, out) == (1, "")
+    assert "nodes are not known" in err and "RBAC: list on nodes" in err
+
+
 def test_a_dry_run_prints_the_pods_and_makes_nothing(tmp_path: Path) -> None:
     estate = Estate(node("gpu-a"), node("gpu-b"))
     code, out, _ = smoke(tmp_path, estate, "--dry-run", "--node", "gpu-b", "--image", "other:1", "-n", "default")

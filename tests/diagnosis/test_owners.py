@@ -2,10 +2,12 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from lockgate.diagnosis.engine import diagnose
-from lockgate.diagnosis.target import Target, TargetMissingError, parse_target
+from lockgate.diagnosis.target import Target, TargetMissingError, UnreadTargetError, parse_target
+from lockgate.model.facts import Missing
 from lockgate.model.finding import Diagnosis, Verdict
 from lockgate.rules import all_rules
 from tests.rules.world import snapshot
@@ -195,3 +197,11 @@ def test_pods_are_asked_about_by_their_labels() -> None:
 def test_labels_that_no_pod_has_are_said() -> None:
     with pytest.raises(TargetMissingError, match=r"no pod in namespace ml has the labels app=x \(1 pods looked at\)"):
         diagnose(snapshot({"pods": {"ml/a": {}, "b/a": labelled(app="x")}}), Target("Pods", "app=x", "ml"), RULES)
+
+
+@pytest.mark.parametrize("namespace", ["", "ml"])
+def test_labels_are_not_said_to_be_nobodys_where_pods_may_not_be_listed(namespace: str) -> None:
+    refused = Missing("pods is forbidden", "RBAC: list on pods", refused=True)
+    facts = msgspec.structs.replace(snapshot({}), pods=refused, namespace_pods=refused, namespaces=refused)
+    with pytest.raises(UnreadTargetError, match=r"labels app=x.* cannot be looked up: pods: .*RBAC: list on pods"):
+        diagnose(facts, Target("Pods", "app=x", namespace), RULES)

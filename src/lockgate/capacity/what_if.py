@@ -89,12 +89,14 @@ def _newly_shared(now: Iterable[NodeCapacity], then: Iterable[NodeCapacity]) -> 
 
 
 def of_namespace(outcome: WhatIf, namespace: str) -> WhatIf:
-    """Only the pods of a namespace, with capacity as it is for all; everything for ""."""
+    """Only the pods of a namespace and how many others there are, capacity as it is for all; everything for ""."""
     if not namespace:
         return outcome
     lists = {name: getattr(outcome, name) for name in ("moved", "waiting", "lost", "kept", "started")}
     own = {name: tuple(f for f in fates if f.namespace == namespace) for name, fates in lists.items()}
-    return msgspec.structs.replace(outcome, **own)
+    others = sum(len(fates) - len(own[name]) for name, fates in lists.items())
+    said = (f"pods of other namespaces, whose fate counts all the same ({others})",) if others else ()
+    return msgspec.structs.replace(outcome, **own, left_out=(*outcome.left_out, *said))
 
 
 def _taken(actions: Iterable[Action], scene: Scene) -> Effect:

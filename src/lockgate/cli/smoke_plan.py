@@ -47,6 +47,10 @@ class SmokeError(Exception):
     """Nothing can be tried; the text is for a person."""
 
 
+class UnreadError(SmokeError):
+    """Whether anything can be tried is not known, since the cluster did not let it be read."""
+
+
 def plan(
     snapshot: Snapshot, wanted: Sequence[str], namespace: str, mark: str
 ) -> tuple[tuple[Planned, ...], tuple[Result, ...]]:
@@ -55,18 +59,24 @@ def plan(
     Without names: every GPU node that is ready and not cordoned. A node whose devices are all held is not tried, since
     the pod would only wait, or push out one of lower priority.
     """
-    if isinstance(snapshot.nodes, Missing):
-        raise SmokeError(f"nodes are not known: {snapshot.nodes.reason}")
-    by_name = {node.name: node for node in snapshot.nodes}
+    nodes = known_nodes(snapshot)
+    by_name = {node.name: node for node in nodes}
     for name in wanted:
         if name not in by_name:
             raise SmokeError(f"node {name} is not there (there is: {', '.join(sorted(by_name)) or 'none'})")
-    chosen = [by_name[n] for n in wanted] or sorted((n for n in snapshot.nodes if has_gpus(n)), key=lambda n: n.name)
+    chosen = [by_name[n] for n in wanted] or sorted((n for n in nodes if has_gpus(n)), key=lambda n: n.name)
     if not chosen:
         raise SmokeError("no node is known to have a GPU; --node NAME tries one all the same")
     left = {n.name: reason for n in chosen if (reason := _left_alone(snapshot, n, named=bool(wanted)))}
     planned = tuple(_planned(node, namespace, mark) for node in chosen if node.name not in left)
     return planned, tuple(Result(node=name, result="skipped", text=reason) for name, reason in left.items())
+
+
+def known_nodes(snapshot: Snapshot) -> tuple[Node, ...]:
+    """The nodes; raises UnreadError where they could not be read."""
+    if isinstance(snapshot.nodes, Missing):
+        raise UnreadError(f"nodes are not known: {snapshot.nodes.text}")
+    return snapshot.nodes
 
 
 def _planned(node: Node, namespace: str, mark: str) -> Planned:
@@ -88,7 +98,7 @@ def _left_alone(snapshot: Snapshot, node: Node, *, named: bool) -> str:
 
 
 def home(snapshot: Snapshot) -> DaemonSet | None:
-    """The operand whose image and namespace are used, None where no operator is installed."""
+    """The operand whose image and namespace are used, None where no operator is installed or that is not known."""
     sets = () if isinstance(snapshot.daemon_sets, Missing) else snapshot.daemon_sets
     by_operand = {short_name(ds): ds for ds in sets}
     return next((by_operand[name] for name in _IMAGE_OF if name in by_operand), None)

@@ -158,10 +158,20 @@ def _selected_scope(snapshot: Snapshot, target: Target) -> Scope:
         with suppress(UnreadTargetError):
             check_namespace(snapshot, target.namespace)
     if not pods:
+        _check_pods(snapshot, f"pods with labels {target.name}{where}", target.namespace)
         raise TargetMissingError(f"no pod{where} has the labels {target.name} ({len(known)} pods looked at)")
     kinds = _by_kind(sick(pods))
     seen = f"{len(pods)} of them{where} looked at, {sum(bool(gpu_asked(p)) for p in pods)} ask for GPUs"
     return Scope(target, kinds[:MOST_PODS], sum(1 + len(s.alike) for s in kinds[MOST_PODS:]), seen)
+
+
+def _check_pods(snapshot: Snapshot, text: str, namespace: str) -> None:
+    """Raises UnreadTargetError where no list of the pods that are asked about could be read."""
+    lists = (snapshot.namespace_pods, snapshot.pods) if namespace else (snapshot.pods,)
+    unread = [pods for pods in lists if isinstance(pods, Missing)]
+    if len(unread) == len(lists):
+        told = next((pods for pods in unread if pods.refused), unread[-1])
+        raise UnreadTargetError(f"{text} cannot be looked up: pods: {told.text}")
 
 
 def pods_of(snapshot: Snapshot, target: Target) -> Pods:

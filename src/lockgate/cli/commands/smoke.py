@@ -4,6 +4,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from lockgate.cli.render.lines import wrap
 from lockgate.cli.scoping import add_selector_argument, nodes_wanted
 from lockgate.cli.sources import FactsError, access_of, add_cluster_arguments, complain
 
@@ -50,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Look, say, make, wait, judge, remove; returns the exit code."""
-    from lockgate.cli.smoke_plan import SmokeError
+    from lockgate.cli.smoke_plan import SmokeError, UnreadError
     from lockgate.collect.errors import InputError
     from lockgate.kube.errors import ApiError, Unreachable
 
@@ -58,10 +59,10 @@ def run(options: argparse.Namespace) -> int:
         return _run(options)
     except FactsError as error:
         return complain(f"smoke: {error}", error.code)
+    except (UnreadError, ApiError, Unreachable) as error:
+        return complain(f"smoke: {error}", 1)
     except (SmokeError, InputError) as error:
         return complain(f"smoke: {error}", 2)
-    except (ApiError, Unreachable) as error:
-        return complain(f"smoke: {error}", 1)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -74,6 +75,7 @@ def _run(options: argparse.Namespace) -> int:
     seconds = parse_timeout(options.timeout)
     access = access_of(options)
     snapshot = from_cluster_wide(access, "Operand", "")
+    smoke_plan.known_nodes(snapshot)
     image, namespace = _home(options, snapshot)
     snapshot = of_nodes(snapshot, nodes_wanted(options, snapshot))
     planned, skipped = smoke_plan.plan(snapshot, options.node, namespace, mark())
@@ -93,11 +95,15 @@ def _home(options: argparse.Namespace, snapshot: "Snapshot") -> "tuple[Image, st
     from lockgate.cli import smoke_plan
     from lockgate.cli.home import image_of
     from lockgate.cli.short_pods import Image
+    from lockgate.model.facts import Missing
 
     operand = smoke_plan.home(snapshot)
     namespace = options.namespace or (operand.namespace if operand else "default")
     if options.image:
         return Image(options.image), namespace
+    if operand is None and isinstance(snapshot.daemon_sets, Missing):
+        unread = f"DaemonSets are not known: {snapshot.daemon_sets.text}"
+        raise smoke_plan.UnreadError(f"no image to use, since {unread}; or give --image IMAGE")
     if operand is None:
         raise smoke_plan.SmokeError("no operator is installed whose image could be used; give --image IMAGE")
     return image_of(access_of(options), operand), namespace
@@ -143,4 +149,4 @@ def _show(results: "Sequence[Result]", options: argparse.Namespace) -> None:
 
 
 def _tell(line: str) -> None:
-    sys.stderr.write(f"lockgate smoke: {line}\n")
+    sys.stderr.write("\n".join(wrap(f"lockgate smoke: {line}", 0)) + "\n")

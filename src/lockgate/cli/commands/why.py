@@ -50,7 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="pod/NAME, deploy/, rs/, sts/, ds/, job/, cronjob/, any other owner's KIND/, namespace/, node/ or "
         "operand/NAME; a bare name is a pod; none: the cluster; -: what stands on standard input",
     )
-    parser.add_argument("-n", "--namespace", default="", help="the target's namespace")
+    parser.add_argument(
+        "-n", "--namespace", default="", help="the target's namespace; without one: what is wrong in it"
+    )
     parser.add_argument("-A", "--all-namespaces", action="store_true", help="with -l: pods of all namespaces")
     parser.add_argument("-l", "--selector", default="", metavar="LABELS", help="the pods with these labels: app=train")
     add_from_argument(parser)
@@ -72,13 +74,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Collect, diagnose, render; returns the exit code."""
     from lockgate.collect.errors import InputError
-    from lockgate.diagnosis.target import TargetError, TargetMissingError, UnreadTargetError, parse_target
+    from lockgate.diagnosis.target import TargetError, TargetMissingError, UnreadTargetError
     from lockgate.model.label_query import LabelQueryError
 
     try:
         if options.target == "-":
             options.target, options.source = "", options.source or "-"
-        target = _selected(options) if options.selector else parse_target(options.target, options.namespace)
+        target = _selected(options) if options.selector else _asked(options)
         if options.watch:
             return _watch(options, target)
         diagnosis = _diagnose(options, target)
@@ -96,6 +98,21 @@ def run(options: argparse.Namespace) -> int:
     return int(diagnosis.exit_code)
 
 
+def _asked(options: argparse.Namespace) -> "Target":
+    """The target that is named; without one the namespace that is, of a cluster."""
+    from lockgate.diagnosis.target import CLUSTER, Target, parse_target
+
+    target = parse_target(options.target, options.namespace)
+    if target.kind == CLUSTER and options.source is None and (namespace := _namespace(options)):
+        return Target("Namespace", namespace)
+    return target
+
+
+def _namespace(options: argparse.Namespace) -> str:
+    """The namespace that is named, unless all are meant."""
+    return "" if options.all_namespaces else str(options.namespace)
+
+
 def _selected(options: argparse.Namespace) -> "Target":
     """The pods that `-l` names: of one namespace, of all with -A; of files also where no namespace is named."""
     from lockgate.collect.live import namespace_of
@@ -106,7 +123,7 @@ def _selected(options: argparse.Namespace) -> "Target":
     if options.target:
         raise TargetError(f'"{options.target}" and -l: give one of them')
     parse_query(options.selector)
-    namespace = "" if options.all_namespaces else options.namespace
+    namespace = _namespace(options)
     if not namespace and not options.all_namespaces and options.source is None:
         try:
             namespace = namespace_of(access_of(options))
@@ -133,7 +150,7 @@ def _diagnose(options: argparse.Namespace, target: "Target") -> "Diagnosis":
 
     waivers = waivers_today(options)
     snapshot, source = _facts(options, target)
-    target = _meant(target, snapshot, source[1])
+    target = _meant(target, snapshot, source[1], _namespace(options))
     diagnosis = diagnose(snapshot, target, all_rules(), waivers)
     return msgspec.structs.replace(
         diagnosis,
@@ -143,13 +160,15 @@ def _diagnose(options: argparse.Namespace, target: "Target") -> "Diagnosis":
     )
 
 
-def _meant(target: "Target", snapshot: "Snapshot", source: str) -> "Target":
-    """What is asked about where nobody said it and the facts are no cluster: the one thing that they hold."""
-    from lockgate.diagnosis.target import CLUSTER, TargetMissingError, alone
+def _meant(target: "Target", snapshot: "Snapshot", source: str, namespace: str) -> "Target":
+    """What is asked about where nobody named it: a namespace; where the facts are no cluster, the one thing in them."""
+    from lockgate.diagnosis.target import CLUSTER, Target, TargetMissingError, alone
     from lockgate.model.facts import Missing
 
-    if target.kind != CLUSTER or not isinstance(snapshot.nodes, Missing):
+    if target.kind != CLUSTER:
         return target
+    if not isinstance(snapshot.nodes, Missing):
+        return Target("Namespace", namespace) if namespace else target
     there = alone(snapshot)
     if len(there) > 1:
         names = ", ".join(each.text for each in there[:6]) + (" and more" if there[6:] else "")
