@@ -33,6 +33,7 @@ WORLD: dict[str, Any] = {
     },
     "runtime_classes": {"nvidia": {}},
 }
+ONE = {"resources": {"limits": {"nvidia.com/gpu": "1"}, "requests": {"nvidia.com/gpu": "1"}}}
 NO_IMAGE = 'Failed to pull image "app:1": rpc error: code = NotFound desc = app:1: not found'
 WELL = WORLD | {"pods": {name: WORLD["pods"][name] for name in ("default/well", "gpu-operator/p")}}
 
@@ -116,6 +117,14 @@ def test_one_line_a_section_names_the_rules_that_would_have_looked_there() -> No
 
 def test_what_a_named_cause_leaves_unread_is_not_told() -> None:
     assert _ask(WORLD, "pod/late", "resource_claims", "logs").not_checked == ()
+
+
+def test_a_warning_leaves_open_what_may_be_worse() -> None:
+    container = {"name": "main", "env": [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"}]}
+    sees_all = {**ON_A, "spec": {"nodeName": "gpu-a", "containers": [container | ONE]}}
+    answer = _ask(WELL | {"pods": WELL["pods"] | {"default/x": sees_all}}, "pod/x", "events")
+    assert ([f.id for f in answer.findings], answer.verdict) == (["gpu-use/sees-too-many"], Verdict.WARNING)
+    assert [n.id for n in answer.not_checked] == ["events"]
 
 
 def test_a_file_lacks_with_the_command_that_reads_it() -> None:

@@ -95,10 +95,10 @@ def _one(same: Sequence[NotChecked]) -> NotChecked:
 
 
 def _names(rule: Rule, outcome: Outcome) -> bool:
-    """Whether a cause is named: more than a remark, and more than a symptom of which nothing can be told."""
+    """Whether a cause is named: something that keeps it from running, and no symptom of which nothing can be told."""
     if not isinstance(outcome, Failed) or rule.gpu is None:
         return False
-    return (outcome.severity or rule.severity) is not Severity.INFO
+    return (outcome.severity or rule.severity).rank >= Severity.ERROR.rank
 
 
 def _would_look(check: Check, section: str, facts: Facts) -> bool:
