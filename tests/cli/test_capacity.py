@@ -23,7 +23,7 @@ def test_a_table_with_a_bar_a_total_and_who_waits(capsys: pytest.CaptureFixture[
     assert lines[1].split() == ["NODE", "PHYSICAL", "HEALTHY", "SLOTS", "REQUESTED", "HEADROOM", "LOCKED", "LARGEST"]
     assert lines[2].split() == ["node-a", "2", "2", "2", "2", "0", "0", "0", "█" * 15]
     assert lines[4].split()[:6] == ["total", "4", "4", "4", "4", "0"]
-    assert "Waiting: 1 pod asks for 1 nvidia.com/gpu; one node has at most 0 left" in lines
+    assert "Waiting: 1 pod asks for 1 nvidia.com/gpu; no node has one left" in lines
 
 
 @pytest.mark.parametrize("bundle", sorted(BUNDLES.glob("*.tgz")), ids=lambda path: path.stem)

@@ -1,6 +1,6 @@
 """The whole capacity answer for a snapshot: what planner, dashboard and metrics show, and what was not known for it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 import msgspec
@@ -59,7 +59,7 @@ def overview(snapshot: Snapshot, by: By) -> Overview:
         partitionable=partitionables(seen.nodes.values()),
         shared=shared(nodes),
         idle=idle,
-        unknown=_unknown(snapshot, nodes),
+        unknown=(*unread(snapshot, nodes), *_unmeasured(snapshot, nodes)),
     )
 
 
@@ -116,14 +116,13 @@ def _states(snapshot: Snapshot) -> tuple[GPUNodeState, ...]:
     return () if isinstance(snapshot.node_states, Missing) else snapshot.node_states
 
 
-def _unknown(snapshot: Snapshot, nodes: tuple[NodeCapacity, ...]) -> tuple[str, ...]:
-    said = []
+def unread(snapshot: Snapshot, nodes: Iterable[NodeCapacity]) -> Iterator[str]:
+    """What is not known of the devices themselves."""
     if isinstance(snapshot.node_states, Missing):
-        said.append(f"devices as the nodes' agents see them: {snapshot.node_states.reason}; labels are used instead")
+        yield f"devices as the nodes' agents see them: {snapshot.node_states.reason}; labels are used instead"
     uncounted = [node.node for node in nodes if node.physical is None]
     if uncounted:
-        said.append(f"physical GPUs of {', '.join(uncounted)}: no label and no agent tells")
-    return (*said, *_unmeasured(snapshot, nodes))
+        yield f"physical GPUs of {', '.join(uncounted)}: no label and no agent tells"
 
 
 def _unmeasured(snapshot: Snapshot, nodes: tuple[NodeCapacity, ...]) -> Iterator[str]:

@@ -5,8 +5,8 @@ from typing import Final
 
 import msgspec
 
-from lockgate.capacity.overview import UnreadableError, overview
-from lockgate.capacity.table import By, Row
+from lockgate.capacity.overview import UnreadableError, accounts, unread
+from lockgate.capacity.table import By, Row, rows
 from lockgate.diagnosis.engine import diagnose
 from lockgate.diagnosis.operand_names import short_name
 from lockgate.diagnosis.probe import has_gpus
@@ -122,11 +122,11 @@ def survey(
     """
     if isinstance(snapshot.nodes, Missing):
         raise UnreadableError(f"nodes are not known: {snapshot.nodes.text}")
-    rows = overview(snapshot, By.NODE)
+    counted = accounts(snapshot)
     answer = diagnose(snapshot, asked, all_rules(), waivers)
     gates = gate_two(snapshot.nodes, snapshot.node_states, snapshot.node_files, snapshot.events, snapshot.pods)
     states = {} if isinstance(snapshot.node_states, Missing) else {s.name: s for s in snapshot.node_states}
-    of_node, struck = _by_node(rows.rows), _struck(answer)
+    of_node, struck = _by_node(rows(counted, By.NODE)), _struck(answer)
     gpu_nodes = sorted(
         (n for n in snapshot.nodes if has_gpus(n) and (wanted is None or n.name in wanted)), key=lambda n: n.name
     )
@@ -137,13 +137,13 @@ def survey(
         operands=_operands(snapshot),
         policies=_policies(snapshot),
         diagnosis=answer,
-        unknown=(*rows.unknown, *_unread(snapshot)),
+        unknown=(*unread(snapshot, counted), *_unread(snapshot)),
     )
 
 
-def _by_node(rows: Iterable[Row]) -> dict[str, list[Row]]:
+def _by_node(every: Iterable[Row]) -> dict[str, list[Row]]:
     found: dict[str, list[Row]] = {}
-    for row in rows:
+    for row in every:
         found.setdefault(row.key, []).append(row)
     return found
 
@@ -158,7 +158,7 @@ def _struck(answer: Diagnosis) -> dict[str, dict[str, None]]:
 
 
 def _node(
-    node: Node, rows: Iterable[Row], gates: GateTwo, state: GPUNodeState | None, findings: Iterable[str]
+    node: Node, own: Iterable[Row], gates: GateTwo, state: GPUNodeState | None, findings: Iterable[str]
 ) -> NodeLine:
     ready = next((c.status for c in node.status.conditions if c.type == "Ready"), None)
     gate = gates.on(node.name)
@@ -168,7 +168,7 @@ def _node(
         ready=None if ready is None else ready == "True",
         cordoned=node.spec.unschedulable,
         product=node.metadata.labels.get(names.GPU_PRODUCT, "") or UNKNOWN,
-        offers=tuple(map(_offer, rows)),
+        offers=tuple(map(_offer, own)),
         handlers=gate.loaded.names if gate.loaded else None,
         refused=tuple(sorted(gate.refusals)),
         cdi_devices=len(gate.cdi.devices) if gate.cdi else None,

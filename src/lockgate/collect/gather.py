@@ -169,7 +169,8 @@ class Gathering:
             why = self._redactor.text(found.reason)
             unserved = Part(not_served=why, how=found.how)
             self._sections[resource.plural] = unserved if is_unknown(found) else Part(missing=why, how=found.how)
-            self._tell(f"{resource.plural}: not read ({found.how or found.reason})")
+            unread = f"not read ({found.how or found.reason})"
+            self._tell(f"{resource.plural}: {'not known to this cluster' if is_unknown(found) else unread}")
             return
         items = [self._redactor.tree(msgspec.to_builtins(kinded(each, resource.kind))) for each in found]
         document = {"apiVersion": resource.api_version, "kind": f"{resource.kind}List", "items": items}

@@ -204,6 +204,7 @@ class _Look:
             "node_states": self._named(kinds.GPUNODESTATES, bound) if placed else self._read.list(kinds.GPUNODESTATES),
             "daemon_sets": self._read.list(kinds.DAEMONSETS),
             "runtime_classes": self._read.list(kinds.RUNTIMECLASSES),
+            "namespaces": self._named(kinds.NAMESPACES, [self._namespace]),  # its labels, and what it waives
             "cluster_policies": self._read.list(kinds.CLUSTERPOLICIES),
             "persistent_volume_claims": self._read.list(kinds.PERSISTENTVOLUMECLAIMS, self._namespace),
             "logs": self._logs(pods),

@@ -4,6 +4,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from lockgate.cli.render.lines import wrap
 from lockgate.cli.sources import access_of, add_cluster_arguments, complain
 
 if TYPE_CHECKING:
@@ -149,4 +150,4 @@ def _said(path: str, manifest: "BundleManifest", interrupted: bool) -> int:
 
 
 def _tell(line: str) -> None:
-    sys.stderr.write(f"{line}\n")
+    sys.stderr.write("\n".join(wrap(line, 0)) + "\n")

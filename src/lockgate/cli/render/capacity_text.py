@@ -190,7 +190,7 @@ def _waiting(seen: Overview) -> Iterator[str]:
             note = f"; {gated} held back by a scheduling gate" if gated else ""
             who = "1 pod asks" if len(waits) == 1 else f"{len(waits)} pods ask"
             size = "" if len(waits) == 1 else f", the largest for {largest}"
-            left = f"; one node has at most {whole.largest} left" if largest > whole.largest else ""
+            left = f"; {_left(whole)}" if largest > whole.largest else ""
             yield f"Waiting: {who} for {asked} {whole.resource}{size}{left}{note}"
     known = {whole.resource for whole in seen.total}
     for resource in sorted({one.resource for one in seen.waiting} - known):
@@ -198,6 +198,10 @@ def _waiting(seen: Overview) -> Iterator[str]:
         yield f"Waiting: {'1 pod asks' if count == 1 else f'{count} pods ask'} for {resource}, which no node advertises"
     if seen.waiting:
         yield ""
+
+
+def _left(whole: Row) -> str:
+    return f"one node has at most {whole.largest} left" if whole.largest else "no node has one left"
 
 
 def _notes(seen: Overview) -> Iterator[str]:
