@@ -39,6 +39,7 @@ TELLS: Final[Mapping[Stage, tuple[str, ...]]] = {
     Stage.OPERAND: ("pods", "events", "logs"),
     Stage.CLUSTER: ("pods", "logs", "cluster_policies", "nvidia_drivers"),
 }
+_DRIVER_CRD: Final = "useNvidiaDriverCRD"
 _WHOLE: Final = (Stage.NODE, Stage.OPERAND, Stage.CLUSTER)
 _UNSEEN: Final = "nothing was read from the node itself: containerd's and CDI's files, the kernel's log"
 _COLLECT: Final = "kubectl gpu collect -o bundle.tgz"
@@ -130,7 +131,7 @@ def _lacking(section: str, subject: Subject, facts: Facts) -> Missing | None:
     if section in _OF_NODE:
         return _of_node(section, subject, facts)
     missing = facts.get(_told_in(section, subject))
-    if not isinstance(missing, Missing) or not _concerns(section, subject):
+    if not isinstance(missing, Missing) or not _concerns(section, subject, facts):
         return None
     readable = _is_open(missing) or section == "logs"
     return msgspec.structs.replace(missing, how=_how(section, missing, subject)) if readable else None
@@ -159,10 +160,12 @@ def _tells_of(node: str, known: NodeFolders | NodeStates | Missing) -> bool:
     return any(node == (each.node if isinstance(each, NodeFiles) else each.name) for each in known)
 
 
-def _concerns(section: str, subject: Subject) -> bool:
-    """Whether a section can say something of a pod: one that names no claim is not held up by one."""
+def _concerns(section: str, subject: Subject, facts: Facts) -> bool:
+    """Whether a section can say something of a subject: a pod that names no claim is not held up by one."""
     spec, state = _spec(subject), () if subject.pod is None else statuses(subject.pod)
     match section:
+        case "nvidia_drivers":
+            return _describes_drivers(facts)
         case _ if subject.stage in _WHOLE:
             return True
         case "logs":
@@ -175,6 +178,13 @@ def _concerns(section: str, subject: Subject) -> bool:
             return bool(spec.resource_claims)
         case _:
             return True
+
+
+def _describes_drivers(facts: Facts) -> bool:
+    """Whether a policy leaves the driver to NVIDIADriver objects."""
+    policies = facts.get("cluster_policies")
+    known = () if isinstance(policies, Missing) else policies
+    return any((policy.spec.get("driver") or {}).get(_DRIVER_CRD) for policy in known)
 
 
 def _spec(subject: Subject) -> PodSpec:

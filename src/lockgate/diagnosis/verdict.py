@@ -140,5 +140,5 @@ def _well(not_checked: Sequence[NotChecked]) -> str:
 
 
 def _open(questions: Sequence[NotChecked]) -> str:
-    count = len(questions)
+    count = len({(n.reason, n.how) for n in questions})
     return f"{count} question{'s' if count > 1 else ''} that could change the answer could not be checked"

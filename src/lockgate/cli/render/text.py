@@ -4,7 +4,7 @@ import os
 import re
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, TextIO
 
 from lockgate.cli.render.lines import MOST_EVIDENCE, MOST_QUESTIONS, WIDTH, bounded, few
@@ -174,23 +174,33 @@ def _ruled_out(diagnosis: Diagnosis, paint: Paint) -> Iterator[str]:
 
 
 def _not_checked(items: tuple[NotChecked, ...], paint: Paint) -> Iterator[str]:
+    """What decides stands first, under a heading of its own."""
+    yield from _open([n for n in items if n.decides], "Not checked, and could change the answer", paint)
+    yield from _open([n for n in items if not n.decides], "Not checked", paint)
+
+
+def _open(items: Sequence[NotChecked], heading: str, paint: Paint) -> Iterator[str]:
     if items:
         yield ""
-        yield paint("bold", "Not checked")
+        yield paint("bold", heading)
     shown, more = bounded(_alike(_by_reason(items)), MOST_QUESTIONS, "questions")
     for reason, how, ids in shown:
         yield from _wrap(f"{reason}{f'; to know it: {how}' if how else ''}", 6, first=2)
-        yield from (paint("dim", line) for line in _wrap(f"open: {few(ids, _MOST_OPEN)}", 8, first=6))
+        yield from (paint("dim", line) for line in _wrap(f"open: {few(ids, _MOST_OPEN)}", 8, first=6) if ids)
     if more:
         yield from (paint("dim", line) for line in _wrap(more, 2))
 
 
-def _by_reason(items: tuple[NotChecked, ...]) -> dict[tuple[str, str], list[str]]:
-    """One lacking fact keeps several questions open; it is said once."""
+def _by_reason(items: Sequence[NotChecked]) -> dict[tuple[str, str], list[str]]:
+    """One lacking fact keeps several questions open; it is said once. What is no rule's has its reason alone."""
     grouped: dict[tuple[str, str], list[str]] = {}
     for item in items:
-        grouped.setdefault((item.reason, item.how), []).extend(item.rules or (item.id,))
+        grouped.setdefault((item.reason, item.how), []).extend(item.rules or filter(_is_rule, (item.id,)))
     return grouped
+
+
+def _is_rule(id: str) -> bool:
+    return "/" in id
 
 
 def _alike(grouped: dict[tuple[str, str], list[str]]) -> list[tuple[str, str, list[str]]]:
