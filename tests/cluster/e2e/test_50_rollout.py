@@ -147,7 +147,7 @@ def test_another_operator_neither_goes_past_the_failure_nor_changes_a_node_again
 
     def works() -> bool:
         events = json.loads(cluster.kubectl("get", "events", "-o", "json"))["items"]
-        return any(e["reason"] == "RolloutStopped" and e.get("count", 1) > 1 for e in events)
+        return any(e["reason"] == "RolloutStopped" and (e.get("count") or 1) > 1 for e in events)
 
     watching.until(works, "the new operator says that the rollout has stopped")
     assert watching.with_setting == {"gpu-a": "new", "gpu-b": "new", "gpu-c": ""}
