@@ -113,6 +113,13 @@ def _many(folder: Path) -> Path:
     return folder / "b.tar"
 
 
+def _claims_eight_eib(folder: Path) -> Path:
+    info = tarfile.TarInfo("b/cluster/pods.json")
+    info.size = (1 << 63) - 1
+    (folder / "b.tar").write_bytes(info.tobuf(tarfile.GNU_FORMAT) + GOOD)
+    return folder / "b.tar"
+
+
 def _gigabyte(folder: Path) -> Path:
     info = tarfile.TarInfo("b/cluster/pods.json")
     info.size = GIB
@@ -170,6 +177,24 @@ CASES: dict[str, tuple[Make, tuple[str, ...]]] = {
         _file("a.yaml", b"a: &a {k: v}\nb: [" + b"*a, " * 1_000_000 + b"*a]\n"),
         ("a.yaml",),
     ),
+    "YAML of a million values": (
+        _file("a.yaml", b"items: [" + b"{}," * 1_100_000 + b"{}]"),
+        ("more than 1,000,000 values", "-o json"),
+    ),
+    "JSON of objects without anything": (
+        _file("pods.json", b'{"kind": "PodList", "items": [' + b"{}," * 1_000_000 + b"{}]}"),
+        ("more than 500,000 objects",),
+    ),
+    "an object of 5 MB": (
+        _file("pod.json", b'{"kind": "Pod", "metadata": {"name": "' + b"x" * (5 << 20) + b'"}}'),
+        ("a Pod: 5 MiB is more than the 4 MiB",),
+    ),
+    "an object of another kind that is no text": (
+        _file("x.json", b'{"kind": "X", "spec": {"a": "\xff"}}'),
+        ("no valid object",),
+    ),
+    "a member that says to have 8 EiB": (_claims_eight_eib, ("8",)),
+    "an archive in an archive": (_tar(_member("b/cluster.tgz", gzip.compress(GOOD))), ("holds none of",)),
     "YAML that multiplies": (_file("a.yaml", b"kind: Pod\n" + BOMB), ("aliases expand to more than",)),
     "YAML that contains itself": (_file("a.yaml", b"kind: Pod\nmetadata: &m {labels: *m}\n"), ("contains itself",)),
     "plain text": (_file("a.txt", b"it does not work, please help\n"), ("neither JSON nor YAML",)),

@@ -28,7 +28,8 @@ FULL = "0/2 nodes are available: 2 Insufficient nvidia.com/gpu."
 
 def event(number: int, pod: str = "", text: str = "pulled", kind: str = "Normal") -> dict[str, Any]:
     """An event of about 1 KB, as the API server keeps it."""
-    fields: dict[str, Any] = {"f:count": {}, "f:message": {"}, {": {}}, "f:source": {f"f:component-{i}": {} for i in range(8)}}
+    source = {f"f:component-{i}": {} for i in range(8)}
+    fields: dict[str, Any] = {"f:count": {}, "f:message": {"}, {": {}}, "f:source": source}
     name = pod or f"web-{number}"
     return {
         "apiVersion": "v1",

@@ -128,6 +128,18 @@ def typed(name: str, raw: bytes, section: ApiSection) -> Any:
     return value
 
 
+def untyped(name: str, raw: bytes) -> dict[str, Any]:
+    """One object of JSON whose kind is not known."""
+    if len(raw) > MAX_OBJECT:
+        raise too_large(f"{name}: an object", len(raw), MAX_OBJECT)
+    try:
+        return msgspec.json.decode(raw, type=dict[str, Any])
+    except msgspec.DecodeError as error:  # text that is no UTF-8
+        raise InputError(f"{name}: no valid object: {one_line(error)}") from None
+    except RecursionError:
+        raise InputError(f"{name}: is nested too deeply") from None
+
+
 def _without_nulls(name: str, raw: bytes, section: ApiSection) -> Any:
     """Go writes `null` for an empty list or map: read again without those, and complain only of what is left."""
     try:

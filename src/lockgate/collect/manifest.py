@@ -8,7 +8,7 @@ import msgspec
 
 from lockgate.collect.bounds import MAX_FILE, too_large
 from lockgate.collect.custom_owner import Found, pod_templates
-from lockgate.collect.decode import any_objects, typed
+from lockgate.collect.decode import any_objects, typed, untyped
 from lockgate.collect.errors import InputError
 from lockgate.collect.members import read_file
 from lockgate.model import names
@@ -106,7 +106,7 @@ def _at_once(job: WorkloadSpec) -> int:
 
 
 def _of_custom(name: str, kind: str, raw: bytes, namespace: str) -> Iterator[Asked]:
-    document = msgspec.json.decode(raw)
+    document = untyped(name, raw)
     found = list(pod_templates(document.get("spec")))
     for each in found:
         workload = _typed_template(name, kind, document, each)

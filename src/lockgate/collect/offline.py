@@ -6,11 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import msgspec
-
 from lockgate.collect.bounds import MAX_TEXT
 from lockgate.collect.custom_owner import parse_owner
-from lockgate.collect.decode import any_objects, objects_in, text_of, typed, utf8
+from lockgate.collect.decode import any_objects, objects_in, text_of, typed, untyped, utf8
 from lockgate.collect.errors import InputError
 from lockgate.collect.event_stream import is_event_list, parse_event_stream
 from lockgate.collect.folder import from_folder, latest_moment
@@ -117,7 +115,7 @@ def _of_objects(name: str, objects: Iterable[tuple[str, bytes]], asked: str = ""
 
 def _owner(name: str, raw: bytes) -> list[Workload]:
     """An object of another kind counts where a pod template lies in it."""
-    owner = parse_owner(name, msgspec.json.decode(raw))
+    owner = parse_owner(name, untyped(name, raw))
     return [owner] if owner.spec.template.spec.containers else []
 
 

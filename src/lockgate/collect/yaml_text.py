@@ -5,6 +5,8 @@ from typing import Any
 from lockgate.collect.errors import InputError, one_line
 
 _DEEPEST = 200  # containers in one another
+_MOST_WRITTEN = 1_000_000  # values of a text
+_BETWEEN = (b"\n", b",", b":", b"[", b"{", b"- ")  # between two values stands one of them at least
 _MOST_NODES = 5_000_000  # values of a document after its aliases are expanded
 
 
@@ -21,14 +23,32 @@ def parse_documents(name: str, text: bytes) -> list[Any]:
     import yaml  # late: a tenth of a second that JSON does not need
 
     try:
+        _check_room(name, text)
         values = [value for value in yaml.load_all(text, Loader=_loader()) if value is not None]  # a safe loader
     except yaml.YAMLError as error:
         raise InputError(f"{name}: is neither JSON nor YAML: {_yaml_problem(error)}") from None
+    except InputError:
+        raise
     except (RecursionError, ValueError):
         raise InputError(f"{name}: holds YAML that cannot be built") from None
     if sum(_expanded(name, value, {}, set()) for value in values) > _MOST_NODES:
         raise InputError(f"{name}: its YAML aliases expand to more than {_MOST_NODES:,} values")
     return values
+
+
+def _check_room(name: str, text: bytes) -> None:
+    """Refuse what would take too much memory: the reader needs some 400 bytes for each value, however short."""
+    import yaml
+
+    if sum(map(text.count, _BETWEEN)) < _MOST_WRITTEN:
+        return
+    begun = (yaml.ScalarEvent, yaml.CollectionStartEvent)
+    for count, _ in enumerate(e for e in yaml.parse(text, Loader=_loader()) if isinstance(e, begun)):
+        if count > _MOST_WRITTEN:
+            raise InputError(
+                f"{name}: holds more than {_MOST_WRITTEN:,} values, which are too many for YAML; "
+                "kubectl get ... -o json > FILE may be of any length"
+            )
 
 
 def _loader() -> Any:
