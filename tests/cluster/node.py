@@ -57,6 +57,13 @@ class RunningNode:
         path = self.folder / "log" / f"{program}.log"
         return path.read_text(errors="replace") if path.exists() else ""
 
+    def device_lists(self) -> int:
+        """How often its kubelet was told devices by a plugin, over all its starts.
+
+        A plugin that has registered is accepted and no more: a pod that comes before its list of devices is refused.
+        """
+        return self.log("kubelet").count("State pushed for device plugin")
+
     def refuse_crash_loops(self) -> None:
         """Raise RuntimeError with the end of its log when a program of the node keeps ending."""
         for name, state in self.supervisor.status().items():
@@ -95,11 +102,3 @@ class RunningNode:
                 tail = self._tail("containerd")
                 raise RuntimeError(f"node {self.name}: containerd {self.containerd} does not come up:\n{tail}")
             time.sleep(0.1)
-
-
-def pushes(node: RunningNode) -> int:
-    """How often the node's kubelet was told devices by a device plugin, by its log (which restarts do not empty).
-
-    A plugin that has registered is no more than accepted; a pod that comes before its list of devices is refused.
-    """
-    return node.log("kubelet").count("State pushed for device plugin")

@@ -9,7 +9,6 @@ from tests.cluster import Cluster
 from tests.cluster.e2e.conftest import NAMES, get, wait_event, wait_gpus, wait_labels, wait_phase
 from tests.cluster.install import NAMESPACE, policy
 from tests.cluster.manifests import pod
-from tests.cluster.node import pushes
 
 pytestmark = pytest.mark.e2e
 
@@ -36,25 +35,22 @@ SECOND = json.dumps(
 
 @pytest.mark.parametrize("node", NAMES)
 def test_the_plugin_registers_again_after_a_kubelet_restart(cluster: Cluster, node: str) -> None:
-    before = registrations(cluster, node)
-    cluster.nodes[node].supervisor.restart("kubelet")
+    running = cluster.nodes[node]
+    before = running.device_lists()
+    running.supervisor.restart("kubelet")
     # The node object shows the old numbers meanwhile; a pod that comes before the plugin is refused for good.
-    cluster.wait_for(lambda: registrations(cluster, node) > before, f"{node}: the plugin registered again", timeout=180)
+    cluster.wait_for(lambda: running.device_lists() > before, f"{node}: the plugin registered again", timeout=180)
     wait_gpus(cluster, node, "2", "2")
     cluster.apply(pod("after", gpus=1, on=node, command=("nvidia-smi", "-L")))
     wait_phase(cluster, "after", "Succeeded")
 
 
-def registrations(cluster: Cluster, node: str) -> int:
-    """How often the node's kubelet has been told devices by a plugin that it accepted, since the node began."""
-    return pushes(cluster.nodes[node])
-
-
 def test_the_plugin_notices_that_its_socket_was_removed(cluster: Cluster) -> None:
-    socket = cluster.nodes["gpu-a"].files / "var/lib/kubelet/device-plugins/nvidia-gpu.sock"
-    before = registrations(cluster, "gpu-a")
+    node = cluster.nodes["gpu-a"]
+    socket = node.files / "var/lib/kubelet/device-plugins/nvidia-gpu.sock"
+    before = node.device_lists()
     socket.unlink()
-    cluster.wait_for(lambda: registrations(cluster, "gpu-a") > before, "it registered again", timeout=180)
+    cluster.wait_for(lambda: node.device_lists() > before, "it registered again", timeout=180)
     assert socket.exists()
     wait_gpus(cluster, "gpu-a", "2", "2")
 

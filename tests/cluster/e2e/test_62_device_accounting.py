@@ -15,7 +15,6 @@ from lockgate.accounting.admission import Admitted, admit
 from lockgate.accounting.ledger import Happening, KubeletStarted, Listed, StreamEnded, replay, reported
 from tests.cluster import Cluster, Node
 from tests.cluster.images import TEST
-from tests.cluster.node import pushes
 
 pytestmark = pytest.mark.e2e
 
@@ -56,7 +55,7 @@ class Trial:
 
     def marks(self) -> None:
         """What follows makes the plugin register again."""
-        self.pushed = pushes(self.node)
+        self.pushed = self.node.device_lists()
 
     def happens(self, happening: Happening, timeout: float = 180) -> None:
         """The step was done: node.status comes to what the model says, though it may take the kubelet a while."""
@@ -109,7 +108,9 @@ class Trial:
         log = self.node.files / "run/plugin.log"
         registered = "registered with the kubelet"
         self.cluster.wait_for(lambda: log.read_text().count(registered) >= count, f"registration {count}", 60)
-        self.cluster.wait_for(lambda: pushes(self.node) > self.pushed, f"the devices of registration {count}", 60)
+        self.cluster.wait_for(
+            lambda: self.node.device_lists() > self.pushed, f"the devices of registration {count}", 60
+        )
 
     def listed(self, *healthy: bool) -> Listed:
         return Listed(GPU, dict(zip(self.uuids, healthy, strict=True)))
