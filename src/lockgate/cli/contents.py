@@ -19,7 +19,8 @@ _MANIFEST = "manifest.json"
 class Area(msgspec.Struct, frozen=True, rename="camel"):
     """One section or node: how many objects or files, and their size.
 
-    `missing` says why there are none or not all, `not_served` that the cluster has nothing of the kind.
+    `missing` says why there are none or not all, `not_served` that the cluster has nothing of the kind, `only` the
+    namespace of those that could be read.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Area(msgspec.Struct, frozen=True, rename="camel"):
     missing: str = ""
     how: str = ""
     not_served: str = ""
+    only: str = ""
 
 
 class Contents(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -117,7 +119,7 @@ def _section_names(sizes: dict[str, int], told: Mapping[str, Part]) -> set[str]:
 
 def _section(name: str, sizes: dict[str, int], told: Part) -> Area:
     size = sum(s for p, s in sizes.items() if p.startswith(f"cluster/{name}."))
-    return Area(name, told.count, size, told.lacking, told.how, told.not_served)
+    return Area(name, told.count, size, told.lacking, told.how, told.not_served, told.only)
 
 
 def _nodes(sizes: dict[str, int], told: Mapping[str, Part]) -> tuple[Area, ...]:

@@ -42,7 +42,7 @@ def _contents(seen: Contents) -> Iterator[str]:
     if seen.complete is False:
         yield "It is not complete."
     if seen.narrowed:
-        yield from wrap(f"Logs and events are only of {seen.narrowed}, of operands and of nodes; lists are whole.", 0)
+        yield from wrap(f"Logs and events are only of {seen.narrowed}, of operands and of nodes.", 0)
     yield ""
     yield f"{'SECTION':<28}{'OBJECTS':>9}{'SIZE':>11}"
     yield from (_area(a) for a in seen.sections if a.count or not (a.missing or a.not_served))
@@ -63,13 +63,20 @@ def _area(area: Area) -> str:
     return f"{short_name(area.name, 27):<28}{area.count or '':>9}{binary_size(area.size):>11}"
 
 
+def _lacking(area: Area) -> str:
+    """What lacks of an area and how to get it; a permission says it all."""
+    if area.how.startswith("RBAC"):
+        return f"{f'only of namespace {area.only}; ' if area.only else ''}needed is {area.how}"
+    return f"{area.missing}{f'; needed is {area.how}' if area.how else ''}"
+
+
 def _gaps(seen: Contents) -> Iterator[str]:
     lacking = [a for a in (*seen.sections, *seen.nodes) if a.missing]
     if lacking or seen.left_out or seen.logs_left_out:
         yield ""
         yield "LACKING"
     for area in lacking:
-        yield from wrap(f"{area.name}: {area.missing}{f'; needed is {area.how}' if area.how else ''}")
+        yield from wrap(f"{area.name}: {_lacking(area)}")
     for text in seen.left_out:
         yield from wrap(text)
     if seen.logs_left_out:
