@@ -124,6 +124,14 @@ def test_who_may_read_one_namespace_alone_gets_that_and_is_told(tmp_path: Path) 
     assert "only of namespace ml" in json.dumps(late["notChecked"])
 
 
+def test_where_no_pod_may_be_read_labels_are_not_called_wrong(tmp_path: Path) -> None:
+    code, error, bundle = collected(
+        tmp_path, "-l", "app=late", refused=lambda plural, namespace, name: plural == "pods"
+    )
+    assert (code, bundle.exists()) == (4, True), error
+    assert manifest_of(bundle)["sections"]["pods"]["how"] == "RBAC: list on pods in the whole cluster"
+
+
 @pytest.mark.parametrize(
     ("flags", "says"),
     [

@@ -122,9 +122,9 @@ class Gathering:
 
     async def _take_list(self, read: Reader, resource: kinds.Resource[Any], pods: tuple[Pod, ...]) -> tuple[Any, ...]:
         """One section into the bundle; what was read of it."""
-        listed = await self._list(read, resource, pods)
-        self._take(resource, listed.found, listed.others)
-        found = () if isinstance(listed.found, Missing) else listed.found
+        answer = await self._list(read, resource, pods)
+        self._take(resource, answer.found, answer.others)
+        found = () if isinstance(answer.found, Missing) else answer.found
         if not self._narrowing.is_whole:
             self._is_there |= any(is_asked_for(each, self._narrowing) for each in found)
         if resource is kinds.DAEMONSETS:
@@ -145,7 +145,8 @@ class Gathering:
             raise InputError(f"namespace/{name} is not there{did_you_mean(near(name, known))}")
 
     def _check_labels(self) -> None:
-        if self._narrowing.selector and not self._is_there:
+        known = not self._sections[kinds.PODS.plural].missing
+        if self._narrowing.selector and known and not self._is_there:
             raise InputError(f"there are no {self._narrowing.text}: see `kubectl get pods -A --show-labels`")
 
     def _keep_operands(self, daemon_sets: Iterable[DaemonSet]) -> None:
