@@ -144,6 +144,8 @@ def test_kubectl_is_told_the_names_of_the_cluster(tmp_path: Path) -> None:
     assert "pod/late" in asyncio.run(asked("why", "-n", "default", "pod/"))
     assert asyncio.run(asked("why", "node/")) == ["node/node-a", "node/node-b"]
     assert "operand/device-plugin" in asyncio.run(asked("why", "operand/dev"))
+    assert asyncio.run(asked("collect", "-n", "def")) == ["default"]
+    assert asyncio.run(asked("what-if", "--drain", "node-")) == ["node-a", "node-b"]
 
 
 def test_a_cluster_that_does_not_answer_costs_no_error(tmp_path: Path) -> None:

@@ -15,6 +15,10 @@ NO_SPACE: Final = 2
 NO_FILES: Final = 4
 _SECONDS: Final = "2s"  # who presses Tab does not wait longer
 _MOST: Final = 200
+# Flags whose value is the name of an object.
+_NAMED: Final = {"--namespace": "namespace", "--probe-namespace": "namespace"} | dict.fromkeys(
+    ("--node", "--probe", "--cordon", "--uncordon", "--drain"), "node"
+)
 
 Suggestion = tuple[str, str]  # the word, and what it means
 
@@ -39,7 +43,7 @@ def suggestions(words: Sequence[str]) -> tuple[list[Suggestion], int]:
         return [], NO_FILES
     flag = _flag(verb, before[-1])
     if flag is not None and flag.takes:
-        return _values(flag, typed)
+        return _values(flag, before[:-1], typed)
     if typed.startswith("-"):
         return [(n, f.help) for f in verb.flags for n in f.names if n.startswith(typed)], NO_FILES
     return _arguments(verb, before, typed)
@@ -49,9 +53,10 @@ def _flag(verb: Verb, word: str) -> Flag | None:
     return next((f for f in verb.flags if word in f.names), None)
 
 
-def _values(flag: Flag, typed: str) -> tuple[list[Suggestion], int]:
-    chosen = [(c, "") for c in flag.choices if c.startswith(typed)]
-    return chosen, 0 if flag.files else NO_FILES
+def _values(flag: Flag, before: Sequence[str], typed: str) -> tuple[list[Suggestion], int]:
+    kind = next((_NAMED[name] for name in flag.names if name in _NAMED), "")
+    values = _names(kind, before) if kind else flag.choices
+    return [(value, "") for value in values if value.startswith(typed)], 0 if flag.files else NO_FILES
 
 
 def _arguments(verb: Verb, before: Sequence[str], typed: str) -> tuple[list[Suggestion], int]:
