@@ -39,7 +39,7 @@ def manifest_subjects(paths: list[str], options: argparse.Namespace) -> list[Loo
     except (ApiError, Unreachable) as error:
         raise FactsError(str(error), 1) from None
     except OSError as error:
-        raise FactsError(f"{error.filename or paths[0]}: cannot be read ({error.strerror or error})", 1) from None
+        raise FactsError(f"{error.filename or paths[0]}: cannot be read ({error.strerror or error})", 2) from None
 
 
 def selected_subjects(options: argparse.Namespace) -> list[Looked]:
@@ -77,12 +77,13 @@ def _is_target(path: str) -> bool:
 
 
 def _files(path: str, cluster: "ClusterFacts | None") -> Iterator[Looked]:
+    from lockgate.collect.bounds import read_within
     from lockgate.collect.decode import text_of
     from lockgate.collect.manifest_files import ManifestFiles, read_manifests
     from lockgate.lint.subject import Subject
 
     if path == STDIN:
-        text = text_of("stdin", sys.stdin.buffer.read())
+        text = text_of("stdin", read_within(sys.stdin.buffer, "stdin"))
         yield Looked(Subject({STDIN: text}, holds_manifests=True, cluster=cluster, shown={STDIN: "stdin"}), {})
         return
     read: ManifestFiles = read_manifests(Path(path))

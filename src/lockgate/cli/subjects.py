@@ -44,7 +44,7 @@ def read_subjects(paths: list[str], options: argparse.Namespace) -> list[Looked]
     except InputError as error:
         raise FactsError(str(error), 2) from None
     except OSError as error:
-        raise FactsError(f"{error.filename or paths[0]}: cannot be read ({error.strerror or error})", 1) from None
+        raise FactsError(f"{error.filename or paths[0]}: cannot be read ({error.strerror or error})", 2) from None
 
 
 def _release(text: str | None) -> "Release | None":

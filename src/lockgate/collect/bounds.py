@@ -1,7 +1,7 @@
 """How much foreign input may be: so that a broken or hostile file ends in one clear line, with bounded memory."""
 
 import io
-from typing import Final
+from typing import BinaryIO, Final
 
 from lockgate.collect.errors import InputError
 from lockgate.kit.quantity import binary_size
@@ -23,6 +23,14 @@ _MOST_AT_ONCE: Final = MAX_FILE + MIB
 def too_large(name: str, size: int, limit: int) -> InputError:
     """The complaint about a file that is over its bound."""
     return InputError(f"{name}: {binary_size(size)} is more than the {binary_size(limit)} that are read of such a file")
+
+
+def read_within(stream: BinaryIO, name: str, limit: int = MAX_TEXT) -> bytes:
+    """All of a stream that may be endless; raises InputError where it is more than the limit."""
+    data = stream.read(limit + 1)
+    if len(data) > limit:
+        raise InputError(f"{name}: is more than the {binary_size(limit)} that are read of it")
+    return data
 
 
 class Bounded(io.RawIOBase):

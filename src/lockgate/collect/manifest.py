@@ -6,7 +6,7 @@ from typing import BinaryIO, Final
 
 import msgspec
 
-from lockgate.collect.bounds import MAX_FILE, too_large
+from lockgate.collect.bounds import MAX_TEXT, read_within
 from lockgate.collect.custom_owner import Found, pod_templates
 from lockgate.collect.decode import any_objects, typed, untyped
 from lockgate.collect.errors import InputError
@@ -44,9 +44,8 @@ def read_manifest(path: str, stdin: BinaryIO, namespace: str) -> Asked:
 
     Raises InputError with one line for anything else.
     """
-    name, data = ("standard input", stdin.read(MAX_FILE + 1)) if path == "-" else (path, _read(path))
-    if len(data) > MAX_FILE:
-        raise too_large(name, len(data), MAX_FILE)
+    name = "standard input" if path == "-" else path
+    data = read_within(stdin, name) if path == "-" else _read(path)
     objects = list(any_objects(name, data))
     found = [asked for kind, raw in objects for asked in _asked(name, kind, raw, namespace)]
     of_nodes = [_called(kind, typed(name, raw, BY_KIND[kind]).metadata) for kind, raw in objects if kind == _OF_NODES]
@@ -59,7 +58,7 @@ def read_manifest(path: str, stdin: BinaryIO, namespace: str) -> Asked:
 
 def _read(path: str) -> bytes:
     try:
-        return read_file(Path(path))
+        return read_file(Path(path), MAX_TEXT)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from None
 

@@ -11,13 +11,17 @@ from os.path import normpath
 from pathlib import Path
 from typing import Final
 
+from lockgate.collect.bounds import too_large
 from lockgate.collect.errors import InputError
 from lockgate.collect.file_kinds import (
     SPECIFICATIONS,
+    SUFFIXES,
     is_containerd,
     is_containerd_text,
+    is_object,
     is_specification,
 )
+from lockgate.collect.manifest_files import SIZE_LIMIT
 from lockgate.collect.members import is_archive, members, read_file, read_head
 from lockgate.collect.node_host import host_trees
 from lockgate.collect.node_tree import (
@@ -58,7 +62,9 @@ def is_node_file(path: Path) -> bool:
     """Whether a file is a CDI specification, a part of containerd's configuration, or an archive that may hold them."""
     if is_archive(_head(path)):
         return True
-    text = _text(path)
+    text, size = _text(path), path.stat().st_size
+    if size > SIZE_LIMIT and path.suffix in SUFFIXES and is_object(text):
+        raise too_large(str(path), size, SIZE_LIMIT)
     return is_specification(path, text) or is_containerd(path, text)
 
 

@@ -4,11 +4,12 @@ import datetime as dt
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from lockgate.collect.errors import InputError
 from lockgate.collect.members import read_file
 from lockgate.collect.node_tree import CDI_DIRECTORIES, TEXT_LIMIT, TOP_LEVELS, NodeTree, outputs_in, version_in
-from lockgate.containerd.imports import File
+from lockgate.containerd.imports import File, Unreadable
 from lockgate.containerd.releases import FAMILIES, Release
-from lockgate.host.containerd_files import read_files
+from lockgate.host.containerd_files import COUNT_LIMIT, NOT_READ, read_files
 from lockgate.host.distributions import DISTRIBUTIONS
 from lockgate.host.processes import NoServerError, find_server, started_at
 from lockgate.host.rooted import Root
@@ -35,7 +36,9 @@ def _host_tree(
     if top:
         parent = top.rpartition("/")[0]
         folders = [f"{parent}/{name}" for name in root.names(parent) if name.endswith(".d") and name != "certs.d"]
-        files |= read_files(root.path, top, _release(version, release), [*folders, *_stock(top)]).entries
+        read = read_files(root.path, top, _release(version, release), [*folders, *_stock(top)]).entries
+        _check_limits(root, read)
+        files |= read
         files |= _templates(root, parent)
     started = _running_since(root, top)
     # Links are followed inside of the folder, so that nobody writes through one that leads out of it.
@@ -51,6 +54,15 @@ def _host_tree(
         started=started,
         modified=_modified(root, files) if started else {},
     )
+
+
+def _check_limits(root: Root, read: Mapping[str, File]) -> None:
+    """Refuse what only we do not read: containerd does, and nobody knows what it finds there."""
+    if len(read) >= COUNT_LIMIT:
+        raise InputError(f"{root.path}: {COUNT_LIMIT:,} configuration files or more, and fewer are read")
+    for path, content in read.items():
+        if isinstance(content, Unreadable) and content.reason == NOT_READ:
+            raise InputError(f"{root.outside(root.resolve(path) or path)}: is {NOT_READ}")
 
 
 def _templates(root: Root, folder: str) -> dict[str, File]:
@@ -95,7 +107,10 @@ def _host_specs(root: Root) -> dict[str, File]:
         if resolved is None or resolved in real:
             continue
         real.add(resolved)
-        for name in root.names(directory):
+        names = list(root.names(directory))
+        if len(names) > COUNT_LIMIT:
+            raise InputError(f"{root.outside(resolved)}: holds more than {COUNT_LIMIT:,} files; name one of them")
+        for name in names:
             inside = root.find(directory, name)
             if name.endswith((".json", ".yaml")) and inside is not None:
                 found[f"{directory}/{name}"] = read_file(root.outside(inside), 4 * TEXT_LIMIT)

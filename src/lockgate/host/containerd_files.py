@@ -19,6 +19,7 @@ from lockgate.host.rooted import Root
 
 SIZE_LIMIT: Final = 1 << 20
 COUNT_LIMIT: Final = 1000
+NOT_READ: Final = "not a regular file of at most 1 MiB"  # which is our limit, not containerd's
 
 
 def read_files(host: Path, top_level: str, release: Release, folders: Iterable[str] = ()) -> Files:
@@ -51,7 +52,7 @@ def _read(root: Root, path: str) -> File | None:
         if stat.S_ISDIR(found.st_mode):
             return Directory()
         if not stat.S_ISREG(found.st_mode) or found.st_size > SIZE_LIMIT:
-            return Unreadable("not a regular file of at most 1 MiB")
+            return Unreadable(NOT_READ)
         return outside.read_bytes()
     except FileNotFoundError:
         return None
