@@ -54,6 +54,15 @@ def test_a_report_that_was_cut_off_tells_what_is_there() -> None:
     assert "/proc/modules" in parse_bug_report("report", cut).files
 
 
+def test_of_a_long_section_the_end_is_kept_and_the_next_one_is_found() -> None:
+    long = f"{BORDER}\n\ndmesg:\n" + "[ 1.0] a line of the kernel\n" * 300_000 + "[ 2.0] the last\n"
+    report = parse_bug_report("report", gzip.compress(long.encode(), 1) + REPORT)
+    assert report.files["/proc/modules"].startswith("nouveau")
+    plain = parse_bug_report("report", long.encode())
+    assert plain.outputs["dmesg"].endswith("[ 2.0] the last")
+    assert len(plain.outputs["dmesg"]) <= 1 << 20
+
+
 def test_what_is_no_report_tells_nothing() -> None:
     assert parse_bug_report("report", b"\x1f\x8bnonsense").outputs == {}
     assert parse_bug_report("report", b"").files == {}

@@ -6,7 +6,7 @@ below a line of underscores: `*** PATH`, its `ls`, and the file; or a command, a
 
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import msgspec
@@ -17,8 +17,9 @@ from lockgate.collect.errors import InputError
 from lockgate.kit.quantity import binary_size
 
 MAX_REPORT: Final = 256 * MIB  # unpacked
+MAX_SECTION: Final = MIB  # of each end of a section
 _NAME: Final = re.compile(r"nvidia-bug-report(?:_(?P<node>[^/]+?))?\.log(?:\.gz)?")
-_BORDER: Final = re.compile(r"(?m)^_{20,}$\n?")
+_BORDER: Final = re.compile(rb"(?m)^_{20,}\n")
 _FILE: Final = re.compile(r"\*\*\* (?P<path>/\S+)\n\*\*\* ls: .*\n")
 _QUERY: Final = re.compile(r"(?m)^\S*nvidia-smi --query$\n")
 _NEXT: Final = re.compile(r"(?m)^\S*nvidia-smi (?:--query --unit|nvlink) ?")
@@ -42,7 +43,7 @@ def parse_bug_report(name: str, data: bytes) -> BugReport:
     """What a report tells. One that was cut off tells what is there; InputError where it unpacks to too much."""
     files: dict[str, str] = {}
     outputs: dict[str, str] = {}
-    for section in _BORDER.split(lenient_text(_unpacked(name, data))):
+    for section in map(lenient_text, _sections(_chunks(name, data))):
         if found := _FILE.match(section.lstrip()):
             path, text = found["path"].replace("/./", "/"), _tail(section.lstrip()[found.end() :])
             if path in _FILES:
@@ -60,14 +61,22 @@ def _tail(text: str) -> str:
     return text.strip("\n")[-MAX_LOG:]
 
 
-def _unpacked(name: str, data: bytes) -> bytes:
-    if data[:2] != b"\x1f\x8b":
-        return data
-    return b"".join(_chunks(name, data))
+def _sections(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """What stands between two borders; of a long one its beginning and its end."""
+    left = b""
+    for chunk in chunks:
+        *whole, left = _BORDER.split(left + chunk)
+        yield from whole
+        if len(left) > 3 * MAX_SECTION:
+            left = left[:MAX_SECTION] + left[-MAX_SECTION:]
+    yield left
 
 
 def _chunks(name: str, data: bytes) -> Iterator[bytes]:
     """The script compresses each section by itself; where one is broken or cut off, what came before counts."""
+    if data[:2] != b"\x1f\x8b":
+        yield from (data[at : at + MIB] for at in range(0, len(data), MIB))
+        return
     seen = 0
     while data:
         member = zlib.decompressobj(wbits=31)
