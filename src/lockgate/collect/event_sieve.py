@@ -11,10 +11,7 @@ from lockgate.model.objects import Event
 _LONG_AGO: Final = dt.datetime.min.replace(tzinfo=dt.UTC)
 # Words by which an event of a GPU pod, of its node or of an operand is known.
 _TELLING: Final = re.compile(r"(?i)gpu|nvidia|cuda|nvml|\bmig\b|\bxid\b|\bcdi\b|runtime for|device|exceeded quota")
-_HOW: Final = (
-    "kubectl get events -n NAMESPACE -o json of the pod's namespace, or kubectl get events -A -o json "
-    "--field-selector type=Warning"
-)
+_HOW: Final = "kubectl get events -n NAMESPACE -o json, or -A with --field-selector type=Warning"
 _Rank = tuple[int, dt.datetime, int]
 
 
