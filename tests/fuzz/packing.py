@@ -16,6 +16,7 @@ from tests.fuzz.spoil_trees import Tree
 
 Pack = Callable[[Tree, Path, random.Random, bool], Path]
 _BOMB: Final = 300 << 20  # more than is read of one file
+_LARGEST: Final = 32 << 20  # bytes of an archive that is still changed
 _INSIDE: Final = ("cluster/pods.json", "cluster/events.json", "logs/a/b/c.log", "nodes/n/dmesg.txt", "x/y")
 
 
@@ -88,7 +89,7 @@ def _put(root: Path, path: str, data: bytes) -> None:
 
 
 def _spoilt(target: Path, dice: random.Random, hostile: bool) -> Path:
-    if hostile and dice.random() < 0.5:
+    if hostile and dice.random() < 0.5 and target.stat().st_size < _LARGEST:
         target.write_bytes(dice.choice(OF_BYTES)(target.read_bytes(), dice))
     return target
 

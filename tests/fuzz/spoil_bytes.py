@@ -95,7 +95,9 @@ def _lines_shuffled(data: bytes, dice: random.Random) -> bytes:
 def _line_many_times(data: bytes, dice: random.Random) -> bytes:
     lines = data.splitlines(keepends=True)
     at = dice.randrange(len(lines) + 1)
-    return b"".join([*lines[:at], *(lines[at : at + 1] * 2000), *lines[at:]])
+    line = lines[at : at + 1]
+    times = min(2000, (4 << 20) // (len(b"".join(line)) + 1))
+    return b"".join([*lines[:at], *(line * times), *lines[at:]])
 
 
 # Each spoils the bytes of one file.

@@ -76,7 +76,8 @@ def _members(root: Path, wanted: Wanted) -> Iterator[Member]:
 
 def _in_folder(root: Path, wanted: Wanted) -> Iterator[Member]:
     count = 0
-    for folder, _, files in sorted(os.walk(root)):
+    for folder, folders, files in os.walk(root):
+        folders.sort()  # one after the other: of a whole disk the first hundred thousand files tell that it is none
         for name in sorted(files):
             path = Path(folder, name)
             relative = path.relative_to(root).as_posix()
