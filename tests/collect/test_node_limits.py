@@ -74,3 +74,27 @@ def test_endless_standard_input_is_refused(arguments: list[str], capsys: pytest.
         code = main(arguments)
     sys.stdin = kept
     assert (code, "is more than the 16 MiB" in capsys.readouterr().err) == (2, True)
+
+
+def test_of_a_document_on_one_line_findings_show_the_place_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    container = '{"name": "c", "resources": {"limits": {"nvidia.com/gpu": 0.5}}}'
+    pods = ", ".join(
+        f'{{"apiVersion": "v1", "kind": "Pod", "spec": {{"containers": [{container}]}}}}' for _ in range(300)
+    )
+    (tmp_path / "pods.json").write_text(f'{{"apiVersion": "v1", "kind": "List", "items": [{pods}]}}')
+    assert main(["lint", str(tmp_path / "pods.json"), "-o", "json"]) == 3
+    out = capsys.readouterr().out
+    assert "0.5" in out
+    assert len(out) < 600_000
+
+
+@pytest.mark.parametrize("form", ["text", "json", "yaml", "markdown", "html"])
+def test_a_path_whose_bytes_are_no_text_is_read_and_shown(
+    form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / os.fsdecode(b"\xff.json")
+    path.write_text('{"kind": "Pod", "metadata": {"name": "x"}, "status": {"phase": "Pending"}}')
+    assert main(["why", "pod/x", "--from", str(path), "-o", form]) in (3, 4)
+    assert capsys.readouterr().out

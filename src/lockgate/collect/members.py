@@ -13,7 +13,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 from typing import IO
 
 from lockgate.collect.bounds import MAX_ARCHIVE, MAX_FILE, MAX_MEMBERS, MIB, Bounded, too_large
@@ -80,7 +80,7 @@ def _in_folder(root: Path, wanted: Wanted) -> Iterator[Member]:
         folders.sort()  # one after the other: of a whole disk the first hundred thousand files tell that it is none
         for name in sorted(files):
             path = Path(folder, name)
-            relative = path.relative_to(root).as_posix()
+            relative = _as_text(path.relative_to(root))
             count += 1
             if count > MAX_MEMBERS:
                 raise InputError(f"{root}: holds more than {MAX_MEMBERS} files; give the folder of one bundle")
@@ -228,7 +228,12 @@ def _inside(root: Path, name: str) -> str:
     path = PurePosixPath(name.replace("\\", "/"))
     if path.is_absolute() or ".." in path.parts or "\0" in name:
         raise InputError(f"{root}: {name!r} leaves the archive; such paths are refused")
-    return path.as_posix()
+    return _as_text(path)
+
+
+def _as_text(path: PurePath) -> str:
+    """With forward slashes; bytes of a name that are no UTF-8 are marked."""
+    return path.as_posix().encode("utf-8", "replace").decode()
 
 
 def _check_size(root: Path, path: str, size: int) -> None:

@@ -15,6 +15,8 @@ from lockgate.model.finding import NotChecked, Severity
 _RENDER = "render it first: `helm template CHART | kubectl gpu lint -`, or `kubectl kustomize DIR | kubectl gpu lint -`"
 _CORRECT = "correct that line: it is no YAML, so nothing of the file was judged"
 
+_LONGEST = 500  # characters of a line that is shown
+
 
 def lint(subject: Subject, rules: Sequence[LintRule], ignores: Sequence[Ignore] = ()) -> LintReport:
     """What the rules find; a fix is named only when a simulation showed that it heals and changes nothing else."""
@@ -83,13 +85,21 @@ def _finding(subject: Subject, seen: Seen, rules: Sequence[LintRule]) -> LintFin
 
 
 def line_of(subject: Subject, mark: Mark) -> Line:
-    """A mark with the text of its line, and the columns that are underlined."""
-    text = subject.line(mark.file, mark.line)
+    """A mark with the text of its line, and the columns of it that are underlined.
+
+    Of a very long line (a whole document on one) it is the text around the mark, and the columns count there.
+    """
+    text = _around(subject.line(mark.file, mark.line), mark.needle)
     at = text.find(mark.needle) if mark.needle else -1
     if at >= 0:
         return Line(subject.show(mark.file), mark.line, at + 1, at + 1 + len(mark.needle), text, mark.note)
     start = len(text) - len(text.lstrip())
     return Line(subject.show(mark.file), mark.line, start + 1, max(len(text.rstrip()), start) + 1, text, mark.note)
+
+
+def _around(text: str, needle: str) -> str:
+    first = max(text.find(needle) - _LONGEST // 2, 0) if needle else 0
+    return text[first : first + _LONGEST] if len(text) > _LONGEST else text
 
 
 def _without_reason(subject: Subject, mark: Mark) -> LintFinding:
