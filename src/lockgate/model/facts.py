@@ -56,7 +56,7 @@ class Missing(msgspec.Struct, frozen=True):
 
 
 class LeftOut(msgspec.Struct, frozen=True):
-    """Of a section that was read, that not all of it was kept: why, how to get the rest, and whether that may matter."""
+    """Of a section that was read, that not all of it was kept: why, how to get the rest, whether that may matter."""
 
     section: str
     reason: str
