@@ -49,15 +49,7 @@ _WORDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ),
     (r"no healthy devices", ("devices/unhealthy", "kubelet/refused")),
     # containerd, CDI, the hook
-    (
-        r"fork/exec \S*nvidia-container-runtime\S*: no such file or directory"
-        r"|exec: \\?\"nvidia-container-runtime\S*: executable file not found",
-        ("containerd/binary-missing",),
-    ),
-    (r"failed to stat CDI host device", ("cdi/path-gone",)),
     (r"conflicting device \S+ \(specs ", ("cdi/conflicting-names",)),
-    (r"CDI devices .* requested but CDI support is explicitly disabled", ("containerd/cdi-off",)),
-    (r"dial unix \S*containerd\.sock: connect: connection refused", ("containerd/not-configured",)),
     (r"load program: invalid argument", ("injection/device-cgroup-refused",)),
     # operator and node discovery
     (r"NFD labels missing|no NFD labels? found|NFDLabelsMissing", ("discovery/no-gpu-node",)),

@@ -31,6 +31,7 @@ _PHASES = {
     asks_gpu=None,
     mutes=(
         "containerd/handler-missing",
+        "containerd/restarting",
         "nodes/default-handler-gone",
         "operands/init-waits",
         "operator/policy-not-ready",

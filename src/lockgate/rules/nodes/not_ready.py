@@ -29,6 +29,7 @@ from lockgate.model.objects import Node
         "devices/unhealthy",
         "containerd/handler-missing",
         "containerd/not-configured",
+        "containerd/restarting",
         "operator/policy-not-ready",
     ),
 )

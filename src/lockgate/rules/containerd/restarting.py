@@ -1,0 +1,73 @@
+"""The container runtime does not answer on the node.
+
+Kubelet and toolkit reach it by its socket, and nothing listens there. While the toolkit restarts it that lasts for
+seconds; if it lasts longer, the runtime does not come up, be it for a configuration that it refuses.
+
+Why it matters: no container starts or stops on the node meanwhile; what runs goes on.
+How to tell: `dial unix ....sock: connect: connection refused` is the last thing that is said of the pod.
+Fix: wait a minute; if it stays, read on the node why the runtime ends.
+"""
+
+import re
+
+from lockgate.diagnosis.followers import BROKEN_NODE
+from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.seen import event, pod_ref
+from lockgate.diagnosis.stage import Stage, statuses
+from lockgate.diagnosis.views.operands import Operands
+from lockgate.diagnosis.views.words import Words
+from lockgate.model.facts import Events, Missing
+from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.objects import Pod
+
+# Go's net.OpError, as gRPC hands it to the kubelet (gpu-operator#549); a socket that was taken away reads likewise.
+_TEXT = re.compile(
+    r"dial unix (?P<socket>\S*/(?P<runtime>containerd|crio|cri-dockerd)\.sock): "
+    r"connect: (?:connection refused|no such file or directory)"
+)
+_TOOLKIT = "container-toolkit"
+
+
+@rule(
+    codes=("E20",),
+    severity=Severity.ERROR,
+    stages=(Stage.CREATING, Stage.FAILED),
+    asks_gpu=None,
+    mutes=(*BROKEN_NODE, "containerd/handler-missing"),
+)
+def restarting(pod: Pod, pod_events: Events | Missing, words: Words, operands: Operands) -> Failed | None:
+    said = _state(pod) or _last(() if isinstance(pod_events, Missing) else pod_events)
+    if said is None and operands.name_of(pod) == _TOOLKIT and (told := words.find(_TEXT)):
+        said = told.match, told.evidence
+    if said is None:
+        return None
+    match, evidence = said
+    node, unit = pod.spec.node_name, match["runtime"]
+    return Failed(
+        about=f"node/{node}",
+        summary=f"{unit} on {node} does not answer at {match['socket']}: it restarts, or does not come up.",
+        evidence=(evidence,),
+        remedy=(
+            Remedy(
+                f"Wait a minute; then see on {node} whether it runs, and why it ends",
+                f"systemctl status {unit} --no-pager; sudo journalctl -u {unit} -n 50 --no-pager",
+                Risk.NONE,
+            ),
+        ),
+    )
+
+
+def _state(pod: Pod) -> tuple[re.Match[str], Evidence] | None:
+    """What the kubelet says of a container at present."""
+    for status in statuses(pod):
+        waiting = status.state.waiting
+        if waiting and (match := _TEXT.search(waiting.message)):
+            field = f"status.containerStatuses[{status.name}].state.waiting"
+            return match, Evidence(object=pod_ref(pod), field=field, verbatim=waiting.message, note=waiting.reason)
+    return None
+
+
+def _last(events: Events) -> tuple[re.Match[str], Evidence] | None:
+    """The newest event alone: whatever is said after it was said by a runtime that answers again."""
+    match = _TEXT.search(events[-1].text) if events else None
+    return (match, event(events[-1])) if match else None
