@@ -30,6 +30,7 @@ from lockgate.scheduling.requests import amounts
 Place = tuple[str, str]  # namespace, name
 _Question = tuple[tuple[re.Pattern[str], ...], tuple[str, ...]]
 _MODULES: Final = "/proc/modules"
+_DRIVER: Final = ("driver",)
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -125,8 +126,12 @@ class NodeStack:
         return self._told[question]
 
     def kernel(self, *patterns: re.Pattern[str]) -> Told | None:
-        """The newest line of the kernel's log that a pattern fits, while the way to a GPU is closed."""
-        return self.printed(KERNEL, *patterns) if self.is_closed else None
+        """The newest line of the kernel's log that a pattern fits, while the way to a GPU is closed.
+
+        A driver container that fails copies the kernel's lines into its own log: where no line is known from the node
+        itself, that log is read.
+        """
+        return (self.printed(KERNEL, *patterns) or self.said(*patterns, of=_DRIVER)) if self.is_closed else None
 
     def printed(self, commands: Collection[str], *patterns: re.Pattern[str]) -> Told | None:
         """The last line that a pattern fits, of what some commands printed on the node."""

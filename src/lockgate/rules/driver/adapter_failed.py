@@ -3,7 +3,8 @@
 The module is loaded and found the device, and its firmware or hardware did not come up.
 
 Why it matters: the GPU is lost until it is reset; a node with one GPU has none, and clients of the driver may hang.
-How to tell: `RmInitAdapter failed` in the kernel's log names the PCI address; GSP and GFW are the GPU's own firmware.
+How to tell: `RmInitAdapter failed` in the kernel's log, or the driver container's, names the PCI address; GSP and GFW
+are the GPU's own firmware.
 Fix: cold-boot the node (power off, not reboot); if it comes back, it is broken or badly seated, or driver and firmware
 do not go together: try another driver release, then have the GPU replaced.
 """

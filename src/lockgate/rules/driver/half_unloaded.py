@@ -3,7 +3,8 @@
 It was being unloaded and did not get to the end: it is neither loaded nor gone. Nothing but a reboot changes that.
 
 Why it matters: no driver can be loaded on this node, old or new, and every operand waits for one.
-How to tell: `/proc/modules` says `Unloading`, or the kernel's log marks the module with a minus, `nvidia_uvm(OE-)`.
+How to tell: `/proc/modules` says `Unloading`, or the kernel's log, or the driver container's, marks the module with a
+minus, `nvidia_uvm(OE-)`.
 Fix: reboot the node. Another time drain GPU pods before the operator or driver is taken away.
 """
 

@@ -3,7 +3,8 @@
 Linux brings a driver of its own for NVIDIA devices. Once it is loaded it owns them, and NVIDIA's module finds none.
 
 Why it matters: NVIDIA's driver does not load; every other operand of the node waits for it, and no error names nouveau.
-How to tell: `lsmod` lists nouveau; the kernel's log says that NVIDIA's probe routine was not called.
+How to tell: `lsmod` lists nouveau; the kernel's log, or the driver container's, says that NVIDIA's probe routine was
+not called.
 Fix: keep nouveau from loading (blacklist it, rebuild the initramfs) and reboot the node.
 """
 

@@ -4,7 +4,8 @@ A GPU needs large regions of the PCI address space (BARs). The system's firmware
 that the kernel cannot use.
 
 Why it matters: the driver refuses the device; no other operand can do anything about it.
-How to tell: `This PCI I/O region assigned to your NVIDIA device is invalid` in the kernel's log, with BAR and address.
+How to tell: `This PCI I/O region assigned to your NVIDIA device is invalid` in the kernel's log, or the driver
+container's, with BAR and address.
 Fix: switch on `Above 4G decoding` in the firmware (for a virtual machine give it a larger 64-bit MMIO window), update
 the firmware, or boot with `pci=realloc`.
 """
