@@ -1,9 +1,12 @@
 """Text pasted from `kubectl describe pod`: the pod's essentials and its events, as far as the text shows them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+
+import msgspec
 
 from lockgate.collect.describe_containers import NONE, blocks, containers, inner
+from lockgate.collect.describe_lines import EVENT, whole_lines
 from lockgate.collect.errors import InputError
 from lockgate.collect.quantities import check_quantities
 from lockgate.model.facts import API_SECTIONS, Missing, Snapshot
@@ -22,10 +25,9 @@ from lockgate.model.objects import (
 )
 from lockgate.model.told import Part, ToldPod
 
-_FIELD = re.compile(r"^(?P<key>[A-Z][\w .\-/()]*?):(?:\s+(?P<value>.*))?$")
-_EVENT = re.compile(
-    r"^\s*(?P<type>Normal|Warning)\s+(?P<reason>\S+)\s+(?P<age>.+?)\s{2,}(?P<source>\S+)\s+(?P<text>.*)$"
-)
+_FIELD = re.compile(r"^(?P<key>[A-Z][\w .\-/()]*?):(?:\s+(?P<value>(?s:.*)))?$")
+# What an event is about within its pod; newer kubectls write it before the message.
+_PLACE = re.compile(r"^(?P<field>spec\.\w+\{[^}\s]+\}): ")
 
 
 def looks_described(text: str) -> bool:
@@ -50,7 +52,7 @@ def parse_described(name: str, text: str) -> Snapshot:
 def sections(text: str) -> Iterator[tuple[str, list[str]]]:
     """Each top-level field with its own line's value first and the indented lines below it."""
     key, lines = "", list[str]()
-    for line in text.split("\n"):
+    for line in whole_lines(text):
         field = None if line[:1] in (" ", "\t") else _FIELD.match(line)
         if field is not None:
             if key:
@@ -144,16 +146,18 @@ def _events(pod: Pod, lines: list[str]) -> Iterator[Event]:
     return events_about(ObjectReference(kind="Pod", namespace=pod.namespace, name=pod.name), lines)
 
 
-def events_about(about: ObjectReference, lines: list[str]) -> Iterator[Event]:
-    """The events of an `Events:` section."""
+def events_about(about: ObjectReference, lines: Iterable[str]) -> Iterator[Event]:
+    """The events among whole lines, those of an `Events:` section."""
     for line in lines:
-        found = _EVENT.match(line)
+        found = EVENT.match(line)
         if found is not None:
+            text = found["text"].strip()
+            place = _PLACE.match(text)
             yield Event(
                 metadata=Metadata(namespace=about.namespace),
                 type=found["type"],
                 reason=found["reason"],
-                message=found["text"].strip(),
-                involved_object=about,
+                message=text[place.end() :] if place else text,
+                involved_object=msgspec.structs.replace(about, field_path=place["field"]) if place else about,
                 reporting_component=found["source"],
             )

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from lockgate.collect.describe import events_about, looks_described, parse_described
+from lockgate.collect.describe_lines import whole_lines
 from lockgate.collect.describe_node import looks_like_node, parse_described_nodes
 from lockgate.collect.errors import InputError
 from lockgate.collect.event_table import looks_like_events, parse_events, told_by
@@ -49,7 +50,7 @@ def _events_alone(name: str, text: str, about: ObjectReference) -> Snapshot:
             f"{name}: shows events and not whose they are; say it (kubectl gpu why pod/NAME --from -), "
             "or paste the description from its first line"
         )
-    return told_by(tuple(events_about(about, text.replace("\r\n", "\n").split("\n"))))
+    return told_by(tuple(events_about(about, whole_lines(text.replace("\r\n", "\n")))))
 
 
 def _joined(parts: Iterable[Snapshot]) -> Snapshot:

@@ -29,4 +29,9 @@ def _unquoted(lines: list[str]) -> list[str]:
 
 
 def _surrounds(line: str) -> bool:
-    return not line.strip() or _FENCE.match(line) is not None or _PROMPT.match(line) is not None
+    return not line.strip() or _FENCE.match(line) is not None or is_prompt(line)
+
+
+def is_prompt(line: str) -> bool:
+    """Whether a line is a shell's: with a command of kubectl behind the prompt, or with nothing."""
+    return _PROMPT.match(line) is not None
