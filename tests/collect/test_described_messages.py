@@ -63,7 +63,7 @@ def test_a_hook_that_fails_is_understood_from_how_the_container_ended(code: str)
     assert code in answer.findings[0].codes
 
 
-TRACE = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n      x()\n\nRuntimeError: CUDA error: no kernel image\n    State: lost\nEvents: none'
+TRACE = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n      x()\n\nRuntimeError: CUDA error: no kernel image\n    State: lost\nStatus: lost'
 
 
 def test_a_log_as_message_is_read_whole_and_what_stands_below_it() -> None:
