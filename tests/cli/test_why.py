@@ -201,12 +201,89 @@ def test_what_stands_alone_on_standard_input_needs_no_name() -> None:
     assert "pod/x in ml" in run("why", "-", stdin=described).stdout
     assert "job/train in ml: The workload wants no pods" in run("why", "-", stdin=MANIFEST).stdout
     two = described + b"\n\n" + described.replace(b"x\n", b"y\n", 1)
-    result = run("why", "-", stdin=two)
-    assert (result.returncode, result.stderr) == (
-        2,
-        "lockgate: standard input holds pod/x, pod/y; say which: kubectl gpu why pod/x --from -\n",
-    )
     assert "pod/y in ml" in run("why", "pod/y", "--from", "-", stdin=two).stdout
+
+
+_HEAD = "NAMESPACE   LAST SEEN   TYPE      REASON                   OBJECT           MESSAGE\n"
+_NO_HANDLER = 'failed to get sandbox runtime: no runtime for "nvidia" is configured'
+
+
+def _events(*rows: tuple[str, str, str, str, str]) -> bytes:
+    line = "{0:<12}12s         {1:<10}{2:<25}{3:<17}{4}\n"
+    return (_HEAD + "".join(line.format(*row) for row in rows)).encode()
+
+
+def test_of_many_objects_all_that_are_not_well_are_judged_at_once() -> None:
+    text = _events(
+        ("ml", "Warning", "FailedCreatePodSandBox", "pod/a", _NO_HANDLER),
+        ("ml", "Warning", "FailedCreate", "job/train", 'pods "t" is forbidden: exceeded quota: gpu'),
+        ("dev", "Normal", "Pulled", "pod/coredns", "Container image already present on machine"),
+    )
+    result = run("why", "-", stdin=text)
+    assert result.returncode == 3
+    assert result.stdout.startswith("BROKEN  standard input, 2 causes, worst first: ")
+    assert "pod/ml/a event" in result.stdout and "job/ml/train event" in result.stdout
+    assert "coredns" not in result.stdout
+    one = run("why", "-", "-n", "ml", "-o", "json", stdin=text)
+    assert json.loads(one.stdout)["target"] == {"kind": "Objects", "name": "standard input", "namespace": "ml"}
+
+
+def test_the_one_object_with_a_warning_is_what_an_event_list_is_asked_about() -> None:
+    text = _events(
+        ("ml", "Normal", "Scheduled", "pod/b", "Successfully assigned ml/b to gpu-a"),
+        ("ml", "Warning", "FailedCreatePodSandBox", "pod/a", _NO_HANDLER),
+    )
+    result = run("why", "-", stdin=text)
+    assert (result.returncode, result.stdout.partition(":")[0]) == (3, "BROKEN  pod/a in ml")
+
+
+def test_where_no_event_warns_nothing_is_said_to_be_wrong() -> None:
+    text = _events(
+        ("ml", "Normal", "Pulling", "pod/a", 'Pulling image "a:1"'),
+        ("ml", "Normal", "Pulling", "pod/b", 'Pulling image "b:1"'),
+    )
+    result = run("why", "-", stdin=text)
+    assert result.returncode == 4
+    assert result.stdout.startswith("UNKNOWN  standard input: 2 objects looked at")
+
+
+@pytest.mark.parametrize("kind", ["daemonset", "replicaset", "statefulset", "job", "deployment"])
+def test_an_event_list_may_be_of_any_workload(kind: str) -> None:
+    refused = 'Error creating: pods "x-0" is forbidden: pod rejected: RuntimeClass "nvidia" not found'
+    result = run("why", "-", stdin=_events(("ml", "Warning", "FailedCreate", f"{kind}/x", refused)))
+    assert (result.returncode, result.stdout.partition(":")[0]) == (3, f"BROKEN  {kind}/x in ml")
+    assert "admission/runtime-class-missing (A03)" in result.stdout
+
+
+def _pod(name: str, namespace: str, image_fails: bool, owner: str = "") -> dict[str, Any]:
+    waiting = {"waiting": {"reason": "ErrImagePull", "message": "no such image"}}
+    owners = [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": owner, "uid": "u"}] if owner else []
+    status = {"name": "main", "ready": not image_fails, "state": waiting if image_fails else {"running": {}}}
+    ready = {"type": "Ready", "status": "False" if image_fails else "True"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": namespace, "ownerReferences": owners},
+        "spec": {
+            "nodeName": "gpu-a",
+            "containers": [{"name": "main", "resources": {"limits": {"nvidia.com/gpu": "1"}}}],
+        },
+        "status": {
+            "phase": "Pending" if image_fails else "Running",
+            "conditions": [ready],
+            "containerStatuses": [status],
+        },
+    }
+
+
+@pytest.mark.parametrize(("other", "asked"), [("dev", "the cluster"), ("ml", "standard input")])
+def test_a_list_of_pods_is_judged_whole_also_where_another_list_would_hold_their_owners(other: str, asked: str) -> None:
+    items = [_pod("well", other, False), _pod("sick", "ml", True, owner="web")]
+    listed = json.dumps({"apiVersion": "v1", "kind": "List", "items": items}).encode()
+    result = run("why", "-", stdin=listed)
+    assert result.returncode == 3
+    assert result.stdout.startswith(f"NOT A GPU FAULT  {asked}: The image cannot be pulled")
+    assert "pod/ml/sick status" in result.stdout
 
 
 def test_a_reader_that_goes_away_is_no_error() -> None:

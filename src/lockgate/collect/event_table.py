@@ -15,6 +15,8 @@ from lockgate.model.objects import (
     Container,
     ContainerState,
     ContainerStatus,
+    DaemonSet,
+    DaemonSetStatus,
     Event,
     Metadata,
     ObjectReference,
@@ -80,8 +82,17 @@ def told_by(events: Events) -> Snapshot:
             Workload(metadata=Metadata(namespace=ns, name=name), kind=kind) for k, ns, name in about if k == kind
         )
         found |= {section: made} if made else {}
+    sets = tuple(_daemon_set(ns, name) for kind, ns, name in about if kind == "DaemonSet")
+    found |= {"daemon_sets": sets} if sets else {}
     pods = tuple(_pod(ns, name, own) for (kind, ns, name), own in about.items() if kind == "Pod")
     return Snapshot(**found | {"events": events, "namespace_pods": pods})
+
+
+def _daemon_set(namespace: str, name: str) -> DaemonSet:
+    # How many pods it wants is not shown; that it wants one is why somebody asks about it here.
+    return DaemonSet(
+        metadata=Metadata(namespace=namespace, name=name), status=DaemonSetStatus(desired_number_scheduled=1)
+    )
 
 
 # --- the table

@@ -47,7 +47,7 @@ def _evidence(every: Iterable[Evidence], pod: ToldPod, events: Events) -> Iterat
 def _sentence(text: str) -> str:
     told = text.replace(f"Container {UNSEEN_CONTAINER}", UNSEEN_CONTAINER)
     told = told.replace(f"container {UNSEEN_CONTAINER}", UNSEEN_CONTAINER)
-    return told[:1].upper() + told[1:]
+    return told[:1].upper() + told[1:] if told.startswith((UNSEEN_NODE, UNSEEN_CONTAINER)) else told
 
 
 def _remedy(remedy: Remedy, pod: Pod) -> Remedy:

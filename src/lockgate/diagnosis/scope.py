@@ -16,7 +16,17 @@ from lockgate.diagnosis.probe import gate_of, has_gpus, probe
 from lockgate.diagnosis.seen import MOST_NODES
 from lockgate.diagnosis.stage import Stage, is_ready, stage_of
 from lockgate.diagnosis.subject import MAKERS, Subject, is_short, subjects
-from lockgate.diagnosis.target import CLUSTER, SELECTED, Found, Target, TargetMissingError, UnreadTargetError, find
+from lockgate.diagnosis.target import (
+    CLUSTER,
+    SELECTED,
+    TOLD,
+    Found,
+    Target,
+    TargetMissingError,
+    UnreadTargetError,
+    alone,
+    find,
+)
 from lockgate.diagnosis.views.gate_one import gate_one, gpu_asked
 from lockgate.diagnosis.views.operands import Operands, operands
 from lockgate.kit.near import did_you_mean, near
@@ -61,6 +71,8 @@ def scope(snapshot: Snapshot, target: Target) -> Scope:
             return _namespace_scope(snapshot, target)
         case _ if target.kind == SELECTED:
             return _selected_scope(snapshot, target)
+        case _ if target.kind == TOLD:
+            return _told_scope(snapshot, target)
         case _ if target.kind == CLUSTER:
             return _cluster_scope(snapshot, target)
         case _:
@@ -194,6 +206,20 @@ def check_namespace(snapshot: Snapshot, name: str) -> None:
         why = f"no pod of it is known, and namespaces: {listed.text}{did_you_mean(meant)}"
         raise UnreadTargetError(f"namespace/{name} cannot be looked up: {why}", meant)
     raise TargetMissingError(f"namespace/{name} is not there{did_you_mean(meant)}", meant)
+
+
+# --- files that hold no cluster
+
+
+def _told_scope(snapshot: Snapshot, target: Target) -> Scope:
+    """Each workload with its pods, and each pod without one, that is not well: whether it asks for a GPU or not."""
+    tops = alone(snapshot, target.namespace)
+    bare = {(top.namespace, top.name) for top in tops if top.kind == "Pod"}
+    pods = sick(p for p in snapshot.known_pods if (p.namespace, p.name) in bare)
+    owning = (s for top in tops if top.kind != "Pod" for s in subjects(find(snapshot, top)))
+    about = (*(s for s in owning if not s.well and s.stage is not Stage.TERMINATING), *pods)
+    seen = f"{len(tops)} objects looked at"
+    return Scope(target, about[:MOST_PODS], max(len(about) - MOST_PODS, 0), seen)
 
 
 # --- the cluster

@@ -10,11 +10,8 @@ import msgspec
 from lockgate.diagnosis.owners import OWNERS, SECTION_OF, as_workload, below, children, section_of
 from lockgate.kit.near import did_you_mean, near
 from lockgate.model.facts import NOT_COLLECTED, Missing, Pods, Snapshot
-from lockgate.model.objects import (
-    Metadata,
-    Resource,
-    Workload,
-)
+from lockgate.model.objects import DaemonSet, Metadata, Pod, Resource, Workload
+from lockgate.model.told import Part, is_unseen
 
 R = TypeVar("R", bound=Resource)
 
@@ -37,7 +34,8 @@ EXPECTED = (
 )
 CLUSTER = "Cluster"  # nothing was named: what is wrong anywhere
 SELECTED = "Pods"  # pods by their labels: the name is a label selector
-WIDE = (CLUSTER, SELECTED, "Namespace", "Node", "Operand")  # no workload, but what many of them stand on
+TOLD = "Objects"  # all that files tell of which hold no cluster: the name says which files
+WIDE = (CLUSTER, SELECTED, TOLD, "Namespace", "Node", "Operand")  # no workload, but what many of them stand on
 _KIND = re.compile(r"[a-z][a-z0-9]*(\.[a-z0-9-]+)*")
 # How near a kind comes to a known one: a slip of the finger (`deplyo`), or merely like it (`tfjob` and `job`).
 _SLIP, _LIKE = 0.82, 0.6
@@ -61,12 +59,14 @@ class Target(msgspec.Struct, frozen=True):
             return "the cluster"
         if self.kind == SELECTED:
             return f"pods with {self.name}"
+        if self.kind == TOLD:
+            return self.name
         return f"{ALIASES.get(self.kind, (self.kind.lower(),))[0]}/{self.name}"
 
     @property
     def is_custom(self) -> bool:
         """Whether its kind is none that a section holds."""
-        return self.kind not in (CLUSTER, SELECTED, *ALIASES)
+        return self.kind not in (CLUSTER, SELECTED, TOLD, *ALIASES)
 
 
 class TargetError(ValueError):
@@ -85,17 +85,47 @@ class UnreadTargetError(TargetMissingError):
     """What is needed to look the target up was not read; the text says what, why, and how to get it."""
 
 
-def alone(snapshot: Snapshot) -> tuple[Target, ...]:
-    """What facts without nodes can be asked about, as a description or a manifest has it: what nothing else owns."""
+def alone(snapshot: Snapshot, namespace: str = "") -> tuple[Target, ...]:
+    """What facts without nodes can be asked about, as a description or a manifest has it: what no other of them owns.
+
+    Of a list of events that is what a Warning is about: most of what stands in one is well.
+    """
+    tops = [Target(kind, each.name, each.namespace) for kind, each in _unowned(snapshot)]
+    here = [top for top in tops if namespace in ("", top.namespace)]
+    quiet = {(kind, each.namespace, each.name) for kind, each in _owned_or_not(snapshot) if _is_only_heard(each)}
+    quiet -= _warned(snapshot)
+    return tuple(top for top in here if (top.kind, top.namespace, top.name) not in quiet) or tuple(here)
+
+
+def _unowned(snapshot: Snapshot) -> list[tuple[str, Resource]]:
+    every = _owned_or_not(snapshot)
+    there = {(kind.lower(), each.namespace, each.name) for kind, each in every}
+    return [
+        (kind, each)
+        for kind, each in every
+        if not any((o.kind.lower(), each.namespace, o.name) in there for o in each.metadata.owner_references)
+    ]
+
+
+def _owned_or_not(snapshot: Snapshot) -> list[tuple[str, Resource]]:
+    """Every workload and pod with its kind as a target has it."""
     kinds = {section: kind for kind, section in SECTION_OF.items()}
-    found: list[Target] = []
-    for section in OWNERS:
-        for each in section_of(snapshot, section):
-            kind = kinds.get(section) or str(each.kind).lower()
-            found += [] if each.metadata.owner_references else [Target(kind, each.name, each.namespace)]
-    pods = [Target("Pod", p.name, p.namespace) for p in snapshot.known_pods if not p.metadata.owner_references]
-    every = [Target("Pod", p.name, p.namespace) for p in snapshot.known_pods]
-    return (*found, *pods) or tuple(every)
+    owners = [(section, each) for section in OWNERS for each in section_of(snapshot, section)]
+    named = [(kinds.get(section) or str(each.kind).lower(), each) for section, each in owners]
+    return [*named, *(("Pod", pod) for pod in snapshot.known_pods)]
+
+
+def _is_only_heard(found: Resource) -> bool:
+    """Whether nothing but events tells of an object."""
+    if isinstance(found, Pod):
+        return is_unseen(found, Part.SPEC)
+    return isinstance(found, DaemonSet | Workload) and not found.spec.template.spec.containers
+
+
+def _warned(snapshot: Snapshot) -> set[tuple[str, str, str]]:
+    events = () if isinstance(snapshot.events, Missing) else snapshot.events
+    about = (e.involved_object for e in events if e.type == "Warning")
+    return {(ref.kind, ref.namespace, ref.name) for ref in about}
 
 
 class Found(msgspec.Struct, frozen=True):

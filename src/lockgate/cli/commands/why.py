@@ -161,20 +161,19 @@ def _diagnose(options: argparse.Namespace, target: "Target") -> "Diagnosis":
 
 
 def _meant(target: "Target", snapshot: "Snapshot", source: str, namespace: str) -> "Target":
-    """What is asked about where nobody named it: a namespace; where the facts are no cluster, the one thing in them."""
-    from lockgate.diagnosis.target import CLUSTER, Target, TargetMissingError, alone
+    """What is asked about where nobody named it: a namespace; where the facts are no cluster, all that they tell of."""
+    from lockgate.diagnosis.target import CLUSTER, TOLD, Target, alone
     from lockgate.model.facts import Missing
 
     if target.kind != CLUSTER:
         return target
     if not isinstance(snapshot.nodes, Missing):
         return Target("Namespace", namespace) if namespace else target
-    there = alone(snapshot)
-    if len(there) > 1:
-        names = ", ".join(each.text for each in there[:6]) + (" and more" if there[6:] else "")
-        place = "standard input" if source == "-" else source
-        raise TargetMissingError(f"{place} holds {names}; say which: kubectl gpu why {there[0].text} --from {source}")
-    return there[0] if there else target
+    there = alone(snapshot, namespace)
+    if len(there) == 1:
+        return there[0]
+    whole = not isinstance(snapshot.pods, Missing) and not namespace
+    return target if whole or not there else Target(TOLD, "standard input" if source == "-" else source, namespace)
 
 
 def _facts(options: argparse.Namespace, target: "Target") -> tuple["Snapshot", tuple[str, str]]:

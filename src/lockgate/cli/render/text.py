@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, TextIO
 
 from lockgate.cli.render.lines import MOST_EVIDENCE, MOST_QUESTIONS, WIDTH, bounded, few
+from lockgate.diagnosis.target import TOLD
 from lockgate.model.finding import Diagnosis, Evidence, Finding, NotChecked, Remedy, Severity, Verdict
 
 _STYLES: Final = {"bold": "1", "dim": "2", "red": "1;31", "green": "1;32", "yellow": "1;33", "cyan": "36"}
@@ -76,12 +77,13 @@ def _verdict(diagnosis: Diagnosis, paint: Paint) -> Iterator[str]:
 
 
 def named(diagnosis: Diagnosis) -> str:
-    """What was asked about; the cluster with how many causes there are."""
+    """What was asked about; a cluster, or files that hold none, with how many causes there are."""
     target = diagnosis.target
-    if target.name:
+    if target.name and target.kind != TOLD:
         return f"{target.kind.lower()}/{target.name}"
     count = sum(1 for f in diagnosis.findings if not f.follows and f.severity is not Severity.INFO)
-    return f"the cluster, {count} causes, worst first" if count > 1 else "the cluster"
+    name = target.name or "the cluster"
+    return f"{name}, {count} causes, worst first" if count > 1 else name
 
 
 def leading(diagnosis: Diagnosis) -> Finding | None:
