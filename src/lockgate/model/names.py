@@ -3,6 +3,7 @@
 Source: NVIDIA gpu-operator 26.7 line, k8s-device-plugin 0.20, node-feature-discovery 0.19.
 """
 
+import re
 from functools import lru_cache
 from typing import Final
 
@@ -34,6 +35,11 @@ PCI_PRESENT: Final = (
     "feature.node.kubernetes.io/pci-10de.present",
     "feature.node.kubernetes.io/pci-0302_10de.present",
     "feature.node.kubernetes.io/pci-0300_10de.present",
+)
+# The same in a shape that nobody reads: node discovery joins the fields of `sources.pci.deviceLabelFields` with `_`.
+# Where the class is told, it is a display controller's (03) or an accelerator's (12), not a sound card's.
+_PCI_OTHER_SHAPE: Final = re.compile(
+    r"feature\.node\.kubernetes\.io/pci-(?:(?:03|12)[0-9a-f]{2}_(?:[0-9a-f]{4}_)?)?10de(?:_[0-9a-f]{4})*\.present"
 )
 KERNEL_FULL: Final = "feature.node.kubernetes.io/kernel-version.full"
 OS_ID: Final = "feature.node.kubernetes.io/system-os_release.ID"
@@ -104,3 +110,9 @@ def is_gpu_resource(name: str) -> bool:
 def is_whole_gpu(name: str) -> bool:
     """Whether a resource stands for whole GPUs or slots of them: `nvidia.com/gpu`, `.shared`, `nvidia.com/gpu-a100`."""
     return name.startswith(GPU_PREFIX) and not name[len(GPU_PREFIX) :][:1].isalnum()
+
+
+@lru_cache(maxsize=4096)  # asked for every label of every node, of the same few names
+def is_unread_pci_label(label: str) -> bool:
+    """Whether a node label says "an NVIDIA GPU is here" in a shape that no operator reads (`pci-0302_10de_20b5`)."""
+    return label not in PCI_PRESENT and bool(_PCI_OTHER_SHAPE.fullmatch(label))

@@ -97,6 +97,8 @@ def is_gpu_node(node: Node) -> bool:
         return True
     if any(labels.get(label) == "true" for label in (*names.PCI_PRESENT, names.GPU_PRESENT)):
         return True
+    if any(names.is_unread_pci_label(label) for label in labels):
+        return True
     return any(names.is_gpu_resource(name) for name in (*node.status.capacity, *node.status.allocatable))
 
 
