@@ -13,6 +13,7 @@ from lockgate.diagnosis.engine import diagnose
 from lockgate.diagnosis.target import parse_target
 from lockgate.model.facts import Missing, Snapshot
 from lockgate.model.finding import Diagnosis, Verdict
+from lockgate.model.objects import Toleration
 from lockgate.rules import all_rules
 
 RULES = all_rules()
@@ -309,3 +310,52 @@ spec:
     (owner,) = facts.custom_owners
     assert (owner.kind, owner.spec.template.spec.containers[0].resources.limits["nvidia.com/gpu"]) == ("JobSet", 4)
     assert [f.id for f in ask(manifest, "jobset/train").findings] == ["workload/asks-for-none"]
+
+
+# --- tolerations
+
+TOLERATIONS = [
+    ("op=Exists", Toleration(operator="Exists")),
+    (":NoExecute op=Exists", Toleration(operator="Exists", effect="NoExecute")),
+    ("nvidia.com/gpu op=Exists", Toleration(key="nvidia.com/gpu", operator="Exists")),
+    ("nvidia.com/gpu:NoSchedule op=Exists", Toleration(key="nvidia.com/gpu", operator="Exists", effect="NoSchedule")),
+    ("gpu=a:NoSchedule", Toleration(key="gpu", operator="Equal", value="a", effect="NoSchedule")),
+    ("gpu=a", Toleration(key="gpu", operator="Equal", value="a")),
+    ("gpu:NoSchedule", Toleration(key="gpu", operator="Equal", effect="NoSchedule")),
+    (
+        "gpu=a:NoExecute op=Equal for 300s",
+        Toleration(key="gpu", operator="Equal", value="a", effect="NoExecute", toleration_seconds=300),
+    ),
+    (
+        "gpu:NoExecute op=Exists for 30s",
+        Toleration(key="gpu", operator="Exists", effect="NoExecute", toleration_seconds=30),
+    ),
+    ("<none>", None),
+]
+
+
+def tolerations(*lines: str) -> tuple[Toleration, ...]:
+    shown = "\n                  ".join(lines)
+    text = DESCRIBED.replace("Events:\n", f"Tolerations:      {shown}\nEvents:\n")
+    return from_bytes("-", text.encode()).known_pods[0].spec.tolerations
+
+
+@pytest.mark.parametrize(("shown", "meant"), TOLERATIONS)
+def test_a_toleration_is_read_in_each_form_that_kubectl_prints(shown: str, meant: Toleration | None) -> None:
+    other = Toleration(key="z", operator="Exists")
+    assert tolerations(shown, "z op=Exists") == ((meant, other) if meant else (other,))
+
+
+def test_a_kubectl_that_never_writes_exists_may_mean_it() -> None:
+    assert tolerations("nvidia.com/gpu:NoSchedule", "gpu=a:NoSchedule") == (
+        Toleration(key="nvidia.com/gpu", operator="Exists", effect="NoSchedule"),
+        Toleration(key="gpu", operator="Equal", value="a", effect="NoSchedule"),
+    )
+
+
+def test_a_pod_that_tolerates_everything_is_kept_off_by_no_taint() -> None:
+    pod = DESCRIBED.replace("Events:\n", "Tolerations:      op=Exists\nEvents:\n")
+    node = described("gpu_nodes.descr").replace("Taints:             <none>", "Taints:             a=b:NoSchedule")
+    assert "a=b:NoSchedule" in node
+    found = diagnose(from_bytes("-", f"{pod}\n\n{node}".encode()), parse_target("pod/pair", "ml"), RULES).findings
+    assert "scheduling/untolerated-taint" not in {f.id for f in found}

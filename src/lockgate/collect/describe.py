@@ -28,6 +28,11 @@ from lockgate.model.told import Part, ToldPod
 _FIELD = re.compile(r"^(?P<key>[A-Z][\w .\-/()]*?):(?:\s+(?P<value>(?s:.*)))?$")
 # What an event is about within its pod; newer kubectls write it before the message.
 _PLACE = re.compile(r"^(?P<field>spec\.\w+\{[^}\s]+\}): ")
+# k8s.io/kubectl v0.37 pkg/describe printTolerationsMultilineWithIndent.
+_TOLERATION = re.compile(
+    r"^(?P<key>(?:(?!op=\w+(?: |$))[^=:\s]+)?)(?:=(?P<value>[^:\s]*))?(?::(?P<effect>\w+))?"
+    r"(?: *\bop=(?P<op>\w+))?(?: for (?P<seconds>-?\d{1,18})s)?$"
+)
 
 
 def looks_described(text: str) -> bool:
@@ -112,16 +117,20 @@ def pairs(lines: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _tolerations(lines: list[str]) -> Iterator[Toleration]:
-    """`key=value:Effect`, `key:Effect op=Exists`, with `for 300s` behind it."""
-    for line in (line.strip() for line in lines):
-        if line in NONE:
-            continue
-        what, _, rest = line.partition(" ")
-        pair, _, effect = what.partition(":")
-        key, equals, value = pair.partition("=")
-        exists = "op=Exists" in rest or not equals
+    """`key=value:Effect`, `key:Effect op=Exists`, `:Effect op=Exists` or `op=Exists` for any, with `for 300s` behind.
+
+    Only newer kubectls write ` op=Exists`; of one that never does, a key without a value may mean that.
+    """
+    found = [match for line in lines if line.strip() not in NONE and (match := _TOLERATION.match(line.strip()))]
+    says_exists = any(match["op"] for match in found)
+    for match in found:
+        exists = "" if says_exists or match["value"] else "Exists"
         yield Toleration(
-            key=key, operator="Exists" if exists else "Equal", value="" if exists else value, effect=effect
+            key=match["key"],
+            operator=match["op"] or exists or "Equal",
+            value=match["value"] or "",
+            effect=match["effect"] or "",
+            toleration_seconds=int(match["seconds"]) if match["seconds"] else None,
         )
 
 
