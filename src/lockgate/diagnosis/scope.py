@@ -13,6 +13,7 @@ import msgspec
 from lockgate.diagnosis.operand_names import matching, short_name, suggestions, validation
 from lockgate.diagnosis.owners import SECTION_OF
 from lockgate.diagnosis.probe import gate_of, has_gpus, probe
+from lockgate.diagnosis.replaced import replaced
 from lockgate.diagnosis.seen import MOST_NODES
 from lockgate.diagnosis.stage import Stage, is_ready, stage_of
 from lockgate.diagnosis.subject import MAKERS, Subject, is_short, subjects
@@ -77,7 +78,24 @@ def scope(snapshot: Snapshot, target: Target) -> Scope:
             return _cluster_scope(snapshot, target)
         case _:
             found = find(snapshot, target)
-            return Scope(found.target, subjects(found))
+            gone = _Gone(snapshot, target)
+            return Scope(found.target, (*subjects(found, gone.places), *gone.of(found.pods)))
+
+
+class _Gone:
+    """The failed pods that nobody misses; what is asked about by its own name is missed by whoever asks."""
+
+    def __init__(self, snapshot: Snapshot, target: Target) -> None:
+        self.places = frozenset() if target.kind == "Pod" else replaced(snapshot, later_runs=target.kind != "Job")
+
+    def sick(self, pods: Iterable[Pod]) -> tuple[Subject, ...]:
+        """Those that are not well, without what is replaced."""
+        return sick(p for p in pods if (p.namespace, p.name) not in self.places) if self.places else sick(pods)
+
+    def of(self, pods: Iterable[Pod]) -> tuple[Subject, ...]:
+        """One subject for those of them that are replaced, none where none is."""
+        here = tuple(p for p in pods if (p.namespace, p.name) in self.places) if self.places else ()
+        return (Subject(stage=Stage.REPLACED, replaced=here),) if here else ()
 
 
 # --- a node
@@ -90,7 +108,9 @@ def _node_scope(snapshot: Snapshot, target: Target) -> Scope:
         meant = near(target.name, (n.name for n in nodes))
         raise TargetMissingError(f"{target.text} is not there{did_you_mean(meant)}", meant)
     here = operands(snapshot.pods, snapshot.namespace_pods, snapshot.daemon_sets).on(node.name)
-    return Scope(target, (*nodes_as_subjects(snapshot, (node,)), *sick(p.pod for p in here if not validation(p.pod))))
+    own = [p.pod for p in here if not validation(p.pod)]
+    gone = _Gone(snapshot, target)
+    return Scope(target, (*nodes_as_subjects(snapshot, (node,)), *gone.sick(own), *gone.of(own)))
 
 
 def nodes_as_subjects(snapshot: Snapshot, nodes: Iterable[Node]) -> tuple[Subject, ...]:
@@ -125,8 +145,9 @@ def _operand_scope(snapshot: Snapshot, target: Target) -> Scope:
         raise TargetMissingError(f"{target.text} is not there{hint}{listed}", meant)
     known = operands(snapshot.pods, snapshot.namespace_pods, snapshot.daemon_sets)
     placed = msgspec.structs.replace(target, name=short_name(sets[0]) or sets[0].name, namespace=sets[0].namespace)
-    own = (s for ds in sets for s in _operand(known, ds))
-    return Scope(placed, (*own, *_where_it_waits(snapshot, (p for ds in sets for p in known.of(ds)))))
+    gone, pods = _Gone(snapshot, target), [p for ds in sets for p in known.of(ds)]
+    own = (s for ds in sets for s in _operand(known, ds, gone))
+    return Scope(placed, (*own, *_where_it_waits(snapshot, pods), *gone.of(pods)))
 
 
 def _where_it_waits(snapshot: Snapshot, pods: Iterable[Pod]) -> tuple[Subject, ...]:
@@ -136,9 +157,9 @@ def _where_it_waits(snapshot: Snapshot, pods: Iterable[Pod]) -> tuple[Subject, .
     return nodes_as_subjects(snapshot, [n for n in known if n.name in waiting][:MOST_NODES])
 
 
-def _operand(known: Operands, daemon_set: DaemonSet) -> tuple[Subject, ...]:
+def _operand(known: Operands, daemon_set: DaemonSet, gone: _Gone) -> tuple[Subject, ...]:
     own = Subject(stage=Stage.OPERAND, operand=daemon_set)
-    return own, *sick(known.of(daemon_set))
+    return own, *gone.sick(known.of(daemon_set))
 
 
 # --- a namespace
@@ -149,12 +170,13 @@ def _namespace_scope(snapshot: Snapshot, target: Target) -> Scope:
     pods = pods_of(snapshot, target)
     if not pods:
         check_namespace(snapshot, target.name)
-    kinds = _by_kind(sick(pods))
+    gone = _Gone(snapshot, target)
+    kinds = _by_kind(gone.sick(pods))
     asking = sum(bool(gpu_asked(p)) for p in pods)
     lacking = _lacking(snapshot, target.name)
     return Scope(
         target,
-        (*kinds[:MOST_PODS], *lacking),
+        (*kinds[:MOST_PODS], *lacking, *gone.of(pods)),
         sum(1 + len(s.alike) for s in kinds[MOST_PODS:]),
         f"{len(pods)} pods looked at, {asking} ask for GPUs",
         _OWNING,
@@ -172,9 +194,10 @@ def _selected_scope(snapshot: Snapshot, target: Target) -> Scope:
     if not pods:
         _check_pods(snapshot, f"pods with labels {target.name}{where}", target.namespace)
         raise TargetMissingError(f"no pod{where} has the labels {target.name} ({len(known)} pods looked at)")
-    kinds = _by_kind(sick(pods))
+    gone = _Gone(snapshot, target)
+    kinds = _by_kind(gone.sick(pods))
     seen = f"{len(pods)} of them{where} looked at, {sum(bool(gpu_asked(p)) for p in pods)} ask for GPUs"
-    return Scope(target, kinds[:MOST_PODS], sum(1 + len(s.alike) for s in kinds[MOST_PODS:]), seen)
+    return Scope(target, (*kinds[:MOST_PODS], *gone.of(pods)), sum(1 + len(s.alike) for s in kinds[MOST_PODS:]), seen)
 
 
 def _check_pods(snapshot: Snapshot, text: str, namespace: str) -> None:
@@ -216,8 +239,10 @@ def _told_scope(snapshot: Snapshot, target: Target) -> Scope:
     tops = alone(snapshot, target.namespace)
     bare = {(top.namespace, top.name) for top in tops if top.kind == "Pod"}
     pods = sick(p for p in snapshot.known_pods if (p.namespace, p.name) in bare)
-    owning = (s for top in tops if top.kind != "Pod" for s in subjects(find(snapshot, top)))
-    about = (*(s for s in owning if not s.well and s.stage is not Stage.TERMINATING), *pods)
+    gone = _Gone(snapshot, target)
+    owning = (s for top in tops if top.kind != "Pod" for s in subjects(find(snapshot, top), gone.places))
+    left = gone.of(snapshot.known_pods)
+    about = (*left, *(s for s in owning if not s.well and s.stage is not Stage.TERMINATING), *pods)
     seen = f"{len(tops)} objects looked at"
     return Scope(target, about[:MOST_PODS], max(len(about) - MOST_PODS, 0), seen)
 
@@ -233,9 +258,11 @@ def _cluster_scope(snapshot: Snapshot, target: Target) -> Scope:
     gpu_nodes = nodes_as_subjects(snapshot, (n for n in nodes if has_gpus(n)))
     own = {(p.pod.namespace, p.pod.name) for p in known.pods}
     asking = [p for p in snapshot.known_pods if _asks(p) and (p.namespace, p.name) not in own]
-    own_sick = tuple(s for ds in known.daemon_sets for s in _operand(known, ds))
-    kinds = _by_kind(sick(asking))
-    about = (_whole(snapshot, nodes), *gpu_nodes, *own_sick, *kinds[:MOST_PODS], *_lacking(snapshot))
+    gone = _Gone(snapshot, target)
+    own_sick = tuple(s for ds in known.daemon_sets for s in _operand(known, ds, gone))
+    kinds = _by_kind(gone.sick(asking))
+    left = gone.of((*asking, *(p.pod for p in known.pods)))
+    about = (_whole(snapshot, nodes), *gpu_nodes, *own_sick, *kinds[:MOST_PODS], *_lacking(snapshot), *left)
     seen = (
         f"{len(asking)} pods that ask for GPUs and {len(known.daemon_sets)} operands looked at, no node"
         if blind

@@ -10,7 +10,7 @@ _CRASH = "CrashLoopBackOff"
 
 
 class Stage(enum.StrEnum):
-    """Where a workload's pod is; the last three are for what is no workload."""
+    """Where a workload's pod is; the last four are for what is no single workload."""
 
     NO_POD = "no-pod"  # its controller wants it, it does not exist
     SCHEDULING = "scheduling"  # no node yet: gate 1
@@ -20,6 +20,7 @@ class Stage(enum.StrEnum):
     FAILED = "failed"  # its containers ended badly, or crash again and again
     SUCCEEDED = "succeeded"
     TERMINATING = "terminating"
+    REPLACED = "replaced"  # failed pods that nobody misses, all of them at once
     NODE = "node"  # a node, seen as a pod would see it that asks for its GPUs
     OPERAND = "operand"  # an operand's DaemonSet
     CLUSTER = "cluster"  # what belongs to no single node or pod

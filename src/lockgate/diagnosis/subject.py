@@ -1,6 +1,6 @@
 """One thing that rules are asked about (a pod, a workload that lacks pods, a node, ...) and the facts for them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from functools import cache
 from typing import Any
 
@@ -11,11 +11,13 @@ from lockgate.diagnosis.stage import Stage, is_ready, stage_of
 from lockgate.diagnosis.target import Found
 from lockgate.diagnosis.views import VIEWS
 from lockgate.diagnosis.views.gate_one import GateOne, gpu_asked
-from lockgate.model.facts import SECTIONS, Missing, Snapshot
+from lockgate.model.facts import SECTIONS, Missing, Pods, Snapshot
 from lockgate.model.objects import DaemonSet, Node, Pod, Workload
 
 # A workload's pods are usually sick in the same way; this many of them are looked at.
 _MOST_PODS = 20
+# What has ended, and wants nothing.
+_PAST = (Stage.SUCCEEDED, Stage.REPLACED)
 # Kinds whose status counts pods of their own.
 MAKERS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job")
 
@@ -24,7 +26,8 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     """What a rule is asked about, and at which stage it is; `pod` is None where the workload lacks one.
 
     At the stages of a node and of the cluster `pod` is a probe (see `probe`), and `gate` its own gate 1.
-    `alike` names pods that are like this one in everything a rule reads, so that it speaks for them.
+    `alike` names pods that are like this one in everything a rule reads, so that it speaks for them. `replaced` are the
+    failed pods that nobody misses, of the subject that stands for them.
     """
 
     stage: Stage
@@ -35,6 +38,7 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     operand: DaemonSet | None = None
     gate: GateOne | None = None
     alike: tuple[str, ...] = ()
+    replaced: Pods = ()
 
     @property
     def asks_gpu(self) -> bool:
@@ -46,13 +50,12 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     def well(self) -> bool:
         """Whether it does what was asked of it, as far as its own status tells."""
         running = self.stage is Stage.RUNNING and self.pod is not None and is_ready(self.pod)
-        return running or self.stage is Stage.SUCCEEDED or self._waits_for_its_time or self.has_finished
+        return running or self.stage in _PAST or self._waits_for_its_time or self.has_finished
 
     @property
     def has_finished(self) -> bool:
         """Whether it is a Job that has done all of its work, and whose pods may be gone."""
-        done = self.workload.status.conditions if self.stage is Stage.NO_POD and self.workload else ()
-        return any(c.type == "Complete" and c.status == "True" for c in done)
+        return self.stage is Stage.NO_POD and self.workload is not None and ended_as(self.workload, "Complete")
 
     @property
     def _waits_for_its_time(self) -> bool:
@@ -61,12 +64,12 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
         return between and not self.workload.spec.suspend  # type: ignore[union-attr]
 
 
-def subjects(found: Found) -> tuple[Subject, ...]:
+def subjects(found: Found, gone: Set[tuple[str, str]] = frozenset()) -> tuple[Subject, ...]:
     """The pods that are not well (the newest first), and the workload itself where pods are lacking.
 
-    Where all is well one pod speaks for all.
+    Where all is well one pod speaks for all. Pods that are `gone` are failed ones that nobody misses.
     """
-    of_pods = [_subject(found, stage_of(pod), pod) for pod in found.pods]
+    of_pods = [_subject(found, stage_of(pod), pod) for pod in found.pods if (pod.namespace, pod.name) not in gone]
     sick = [s for s in of_pods if not s.well][:_MOST_PODS]
     lacking = _lacking(found)
     return tuple(lacking + sick) or tuple(of_pods[:1]) or (_subject(found, Stage.NO_POD, None),)
@@ -81,11 +84,15 @@ def wanted(workload: Workload) -> int:
         return 0
     if workload.kind != "Job":
         return 1 if workload.spec.replicas is None else workload.spec.replicas
-    ended = any(c.type in ("Complete", "Failed") and c.status == "True" for c in workload.status.conditions)
-    if ended:
+    if ended_as(workload, "Complete", "Failed"):
         return 0
     left = max((workload.spec.completions or 1) - workload.status.succeeded, 0)
     return min(1 if workload.spec.parallelism is None else workload.spec.parallelism, left)
+
+
+def ended_as(job: Workload, *conditions: str) -> bool:
+    """Whether a Job has ended in one of these ways: `Complete`, `Failed`."""
+    return any(c.type in conditions and c.status == "True" for c in job.status.conditions)
 
 
 def is_short(workload: Workload) -> bool:
@@ -132,6 +139,7 @@ class Facts:
             "narrowing": snapshot.narrowing,
             "stage": subject.stage,
             "node": subject.node or Missing("no node is asked about"),
+            "replaced": subject.replaced,
             "operand": subject.operand or Missing("no operand is asked about"),
         }
         if subject.gate is not None:

@@ -35,6 +35,7 @@ TELLS: Final[Mapping[Stage, tuple[str, ...]]] = {
     Stage.FAILED: _OF_CONTAINERS,
     Stage.SUCCEEDED: ("logs",),
     Stage.TERMINATING: (),
+    Stage.REPLACED: (),
     Stage.NODE: ("pods", "events", "logs", "runtime_classes", *_OF_NODE),
     Stage.OPERAND: ("pods", "events", "logs"),
     Stage.CLUSTER: ("pods", "logs", "cluster_policies", "nvidia_drivers"),

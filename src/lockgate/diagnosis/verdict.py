@@ -89,7 +89,7 @@ def _nothing_wrong(
     target: Target, about: Sequence[Subject], not_checked: Sequence[NotChecked], looked_at: str
 ) -> tuple[Verdict, str]:
     """The answer about what is no workload: its parts were looked at, and pods of it may still be on their way."""
-    on_the_way = sum(1 for s in about if s.stage not in _WHOLE)
+    on_the_way = sum(1 for s in about if s.stage not in _WHOLE and not s.well)
     seen = looked_at or _looked_at(about)
     if deciding := [n for n in not_checked if n.decides]:
         return Verdict.UNKNOWN, f"{_name(target)}: {seen}; {_open(deciding)}."
