@@ -48,8 +48,10 @@ def test_two_nodes_with_faults_of_their_own_are_both_told() -> None:
 
 def test_every_follower_stands_under_the_cause_of_its_node() -> None:
     found = cluster({"gpu-a": NO_HEADERS, "gpu-b": NO_KEY})
-    waits = {f.follows: f.affects for f in found.findings if f.id == "operands/init-waits"}
-    assert waits == {"driver/kernel-packages": ("gpu-a",), "driver/unsigned-module": ("gpu-b",)}
+    crashes = {f.follows: f.affects for f in found.findings if f.id == "operands/crashes"}
+    waits = [(f.follows, f.affects) for f in found.findings if f.id == "operands/init-waits"]
+    assert crashes == {"driver/kernel-packages": ("gpu-a",), "driver/unsigned-module": ("gpu-b",)}
+    assert waits == [("operands/crashes", ("gpu-a",)), ("operands/crashes", ("gpu-b",))]
 
 
 def test_logs_that_were_not_read_leave_their_questions_open() -> None:

@@ -9,6 +9,7 @@ WITHOUT_PODS: Final = ("operands/plugin-gone", "operands/init-waits", "operator/
 """Rules that fail when an operand has no pods, or pods that cannot begin."""
 
 AFTER_PLUGIN: Final = (
+    "operands/crashes",
     "operands/init-waits",
     "operands/plugin-gone",
     "operands/plugin-idle",

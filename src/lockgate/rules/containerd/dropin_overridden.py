@@ -47,6 +47,7 @@ _TITLES = {
         "containerd/runc-lost",
         "nodes/default-handler-gone",
         "containerd/sandbox-image",
+        "operands/crashes",
         "operands/init-waits",
         "operator/policy-not-ready",
     ),

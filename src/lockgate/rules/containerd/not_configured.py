@@ -33,6 +33,7 @@ _PHASES = {
         "containerd/handler-missing",
         "containerd/restarting",
         "nodes/default-handler-gone",
+        "operands/crashes",
         "operands/init-waits",
         "operator/policy-not-ready",
     ),

@@ -33,7 +33,7 @@ _UNKNOWN = re.compile(r"specified config (?P<name>\S*) does not exist")
     codes=("C13",),
     severity=Severity.WARNING,
     stages=(Stage.NODE,),
-    mutes=("operands/plugin-gone", "operands/init-waits"),
+    mutes=("operands/plugin-gone", "operands/crashes", "operands/init-waits"),
 )
 def sharing_not_applied(
     node: Node, gate_one: GateOne, node_words: NodeWords, plugin: Plugin | Missing

@@ -35,6 +35,7 @@ _MOST = 5
         "operands/plugin-not-targeted",
         "operands/left-out",
         "operands/plugin-gone",
+        "operands/crashes",
         "operands/init-waits",
         "operator/policy-not-ready",
     ),

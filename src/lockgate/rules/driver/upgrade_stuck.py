@@ -46,6 +46,7 @@ class _Halt(msgspec.Struct, frozen=True):
         "operands/plugin-not-targeted",
         "operands/left-out",
         "operands/plugin-gone",
+        "operands/crashes",
         "operands/init-waits",
         "operator/policy-not-ready",
     ),

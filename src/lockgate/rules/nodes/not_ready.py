@@ -24,6 +24,7 @@ from lockgate.model.objects import Node
         "operands/plugin-gone",
         "operands/plugin-idle",
         "operands/plugin-not-targeted",
+        "operands/crashes",
         "operands/init-waits",
         "operands/left-out",
         "devices/unhealthy",

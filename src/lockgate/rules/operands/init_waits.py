@@ -10,34 +10,17 @@ Fix: mend the operand that is named; the others then start by themselves.
 
 import datetime as dt
 
-import msgspec
-
 from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import log_lines, pod_ref
 from lockgate.diagnosis.stage import Stage, is_ready, statuses
 from lockgate.diagnosis.views.operands import OperandPod, Operands
+from lockgate.diagnosis.waits import ORDER, Wait, waits_of
 from lockgate.model.facts import Logs, Missing, Snapshot
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Node, Pod
 
-# Whom an init container waits for.
-_AWAITED = {
-    "driver-validation": "driver",
-    "toolkit-validation": "container-toolkit",
-    "cuda-validation": "operator-validator",
-    "plugin-validation": "device-plugin",
-}
-_ORDER = tuple(_AWAITED.values())
 # So long a fresh node may take until everything runs (image pulls apart).
 _PATIENCE = dt.timedelta(minutes=3)
-
-
-class _Wait(msgspec.Struct, frozen=True):
-    """An operand's pod in Init: the init container that runs, and the operand that it waits for."""
-
-    pod: Pod
-    container: str
-    awaited: str
 
 
 @rule(
@@ -49,10 +32,10 @@ class _Wait(msgspec.Struct, frozen=True):
 )
 def init_waits(node: Node, operands: Operands, logs: Logs | Missing, snapshot: Snapshot) -> Failed | Passed | None:
     here = operands.on(node.name)
-    waits = [wait for each in here if (wait := _wait(each.pod))]
+    waits = waits_of(here)
     if not waits:
         return Passed(f"no operand waits in Init on {node.name}") if here else None
-    first = min(waits, key=lambda w: _ORDER.index(w.awaited))
+    first = min(waits, key=lambda w: ORDER.index(w.awaited))
     blamed = _blamed(first.awaited, here)
     said = log_lines(f"{first.pod.namespace}/{first.pod.name}", logs)
     return Failed(
@@ -70,35 +53,21 @@ def init_waits(node: Node, operands: Operands, logs: Logs | Missing, snapshot: S
     )
 
 
-def _wait(pod: Pod) -> _Wait | None:
-    if is_ready(pod) or pod.status.phase != "Pending":
-        return None
-    running = next((s for s in pod.status.init_container_statuses if s.state.running or _failed(s.state)), None)
-    if running is None or running.name not in _AWAITED:
-        return None
-    return _Wait(pod, running.name, _AWAITED[running.name])
-
-
-def _failed(state: object) -> bool:
-    waiting = getattr(state, "waiting", None)
-    return waiting is not None and waiting.reason == "CrashLoopBackOff"
-
-
 def _blamed(awaited: str, here: tuple[OperandPod, ...]) -> OperandPod | None:
     return next((each for each in here if each.operand == awaited), None)
 
 
-def _is_fresh(waits: list[_Wait], now: dt.datetime | None) -> bool:
+def _is_fresh(waits: tuple[Wait, ...], now: dt.datetime | None) -> bool:
     born = [w.pod.metadata.creation_timestamp for w in waits]
     return now is not None and all(b is not None and now - b < _PATIENCE for b in born)
 
 
-def _listed(waits: list[_Wait]) -> str:
+def _listed(waits: tuple[Wait, ...]) -> str:
     names = [wait.pod.name for wait in waits]
     return f"{', '.join(names[:4])}{f' and {len(names) - 4} more' if len(names) > 4 else ''} wait"
 
 
-def _why(wait: _Wait, blamed: OperandPod | None) -> str:
+def _why(wait: Wait, blamed: OperandPod | None) -> str:
     if blamed is None:
         return f"No pod of {wait.awaited} is on the node" + (
             ": a driver that is installed on the host is looked for." if wait.awaited == "driver" else "."
@@ -129,12 +98,12 @@ def _state(pod: Pod) -> Evidence:
     )
 
 
-def _seen(wait: _Wait) -> Evidence:
+def _seen(wait: Wait) -> Evidence:
     field = f"status.initContainerStatuses[{wait.container}]"
     return Evidence(object=pod_ref(wait.pod), field=field, value="running", note=f"waits for {wait.awaited}")
 
 
-def _remedy(wait: _Wait, blamed: OperandPod | None, node: str) -> Remedy:
+def _remedy(wait: Wait, blamed: OperandPod | None, node: str) -> Remedy:
     pod = blamed.pod if blamed else wait.pod
     text = f"Read what {wait.awaited if blamed else wait.container} on {node} says"
     return Remedy(text, f"kubectl logs -n {pod.namespace} {pod.name} --all-containers --tail=50", Risk.NONE)

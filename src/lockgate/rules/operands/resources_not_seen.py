@@ -27,7 +27,7 @@ _TEXT = re.compile(r"GPU resources are not (?:yet )?discovered by the node")
     severity=Severity.ERROR,
     stages=STAGES,
     asks_gpu=None,
-    mutes=("operands/plugin-not-installed", "operands/init-waits", "operator/policy-not-ready"),
+    mutes=("operands/plugin-not-installed", "operands/crashes", "operands/init-waits", "operator/policy-not-ready"),
 )
 def resources_not_seen(ailing: Ailing, cluster_policies: ClusterPolicies | Missing) -> Outcome:
     policies = () if isinstance(cluster_policies, Missing) else cluster_policies

@@ -26,7 +26,7 @@ _ENV = '{"spec":{"validator":{"plugin":{"env":[{"name":"WITH_WORKLOAD","value":"
     severity=Severity.WARNING,
     stages=STAGES,
     asks_gpu=None,
-    mutes=("kubelet/refused", "operands/init-waits", "operator/policy-not-ready"),
+    mutes=("kubelet/refused", "operands/crashes", "operands/init-waits", "operator/policy-not-ready"),
 )
 def validation_refused(ailing: Ailing) -> Outcome:
     return blame(

@@ -1,0 +1,94 @@
+"""An operand's pod crashes, and the others wait for it.
+
+Driver, toolkit, validator and plugin wait for each other in this order. The first of them that crashes keeps all later
+ones in Init; why it crashes is said by its own log, and by no rule that knows the text.
+
+Why it matters: no pod gets a GPU on the node until this one container stays up; the pods that wait are not sick.
+How to tell: a container of the first operand in the chain is in CrashLoopBackOff, or has ended with an error.
+Fix: read the log of its last run; the first error in it is the cause.
+"""
+
+import datetime as dt
+from collections.abc import Iterable, Iterator
+
+from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.seen import log_lines, pod_ref
+from lockgate.diagnosis.stage import Stage, statuses
+from lockgate.diagnosis.views.operands import OperandPod, Operands
+from lockgate.diagnosis.waits import ORDER, waits_of
+from lockgate.model.facts import Logs, Missing, Snapshot
+from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.objects import ContainerStatus, Node, Pod
+from lockgate.model.pod_state import is_flapping
+
+
+@rule(
+    codes=(),
+    severity=Severity.ERROR,
+    stages=(Stage.NODE,),
+    gpu=None,
+    asks_gpu=None,
+    mutes=("operands/init-waits", "operator/policy-not-ready"),
+)
+def crashes(node: Node, operands: Operands, logs: Logs | Missing, snapshot: Snapshot) -> Failed | None:
+    here = operands.on(node.name)
+    waited_for = [ORDER.index(wait.awaited) for wait in waits_of(here)]
+    chain = ORDER[: min(waited_for) + 1] if waited_for else ()
+    first = next(_crashed((each for each in here if each.operand in chain), snapshot.taken_at), None)
+    if first is None:
+        return None
+    operand, pod, status = first.operand, first.pod, _ended(first.pod, snapshot.taken_at)[0]
+    said = log_lines(f"{pod.namespace}/{pod.name}", logs)
+    return Failed(
+        about=f"node/{node.name}",
+        title=f"The {operand} pod crashes; its log decides",
+        summary=f"{node.name}: container {status.name} of {pod.name} {_how(status)}, and {_listed(len(waited_for))} for"
+        f" it. {'Its log is quoted.' if said else 'Its log is not among what was read.'}",
+        evidence=(_state(pod, status), *said),
+        remedy=(
+            Remedy(f"Read why {operand} on {node.name} ends: the first error counts", _log(pod, status), Risk.NONE),
+        ),
+    )
+
+
+def _crashed(chain: Iterable[OperandPod], now: dt.datetime | None) -> Iterator[OperandPod]:
+    return (each for each in chain if _ended(each.pod, now))
+
+
+def _ended(pod: Pod, now: dt.datetime | None) -> list[ContainerStatus]:
+    """The containers that ended badly and are not up again."""
+    return [s for s in statuses(pod) if _loops(s) or _failed(s) or is_flapping(s, now)]
+
+
+def _loops(status: ContainerStatus) -> bool:
+    return status.state.waiting is not None and status.state.waiting.reason == "CrashLoopBackOff"
+
+
+def _failed(status: ContainerStatus) -> bool:
+    return status.state.terminated is not None and status.state.terminated.exit_code != 0
+
+
+def _how(status: ContainerStatus) -> str:
+    ended = status.state.terminated or status.last_state.terminated
+    times = f", {status.restart_count} restarts" if status.restart_count else ""
+    return f"ends with exit code {ended.exit_code}{times}" if ended else f"ends again and again{times}"
+
+
+def _listed(count: int) -> str:
+    return "1 pod waits" if count == 1 else f"{count} pods wait"
+
+
+def _state(pod: Pod, status: ContainerStatus) -> Evidence:
+    waiting = status.state.waiting
+    ended = status.state.terminated or status.last_state.terminated
+    return Evidence(
+        object=pod_ref(pod),
+        field=f"status.containerStatuses[{status.name}].state",
+        value=waiting.reason if waiting else (ended.reason if ended else ""),
+        verbatim=(waiting.message if waiting else "") or (ended.message if ended else ""),
+    )
+
+
+def _log(pod: Pod, status: ContainerStatus) -> str:
+    previous = " --previous" if status.restart_count else ""
+    return f"kubectl logs -n {pod.namespace} {pod.name} -c {status.name}{previous} --tail=100"
