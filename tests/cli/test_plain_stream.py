@@ -1,6 +1,7 @@
 """What is printed steers no terminal, whatever the names and texts of a cluster hold."""
 
 import io
+import os
 
 import pytest
 
@@ -27,3 +28,13 @@ class Terminal(io.StringIO):
 def test_only_our_own_colours_reach_a_terminal(inner: io.StringIO, text: str, printed: str) -> None:
     PlainStream(inner).write(text)
     assert inner.getvalue() == printed
+
+
+def test_what_would_run_on_for_ever_ends_when_its_reader_goes_away() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as inner:
+        stream = PlainStream(inner, endless=True)
+        stream.write("12:00:00Z  now")
+        with pytest.raises(BrokenPipeError):
+            stream.flush()

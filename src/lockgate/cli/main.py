@@ -16,7 +16,7 @@ from typing import NoReturn, TextIO, cast
 
 from lockgate import __version__
 from lockgate.cli.forms import add_forms, run_in_form
-from lockgate.cli.plain_stream import PlainStream
+from lockgate.cli.plain_stream import PlainStream, drop_rest
 
 # Every verb with its line of help; what a verb needs is imported only when it runs.
 VERBS = {
@@ -41,12 +41,15 @@ _EXAMPLES = """examples:
 """
 
 _WIDTH = 100
+_UNHEARD = 141  # as a shell has it of a program that SIGPIPE ended
 
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:  # type: ignore[explicit-override]
-        """One line, and exit 2; usage is one `--help` away."""
-        sys.stderr.write(f"{self.prog}: {message}{_near(message, self._words())} (see {self.prog} --help)\n")
+        """One message, and exit 2; usage is one `--help` away."""
+        from lockgate.cli.sources import tell
+
+        tell(f"{self.prog}: {message}{_near(message, self._words())} (see {self.prog} --help)")
         raise SystemExit(2)
 
     def format_help(self) -> str:  # type: ignore[explicit-override]
@@ -158,25 +161,25 @@ def _run(prog: str, verb: str, arguments: list[str]) -> int:
     options = parser_of(prog, verb).parse_args(arguments)
     command = importlib.import_module(_module(verb))
     try:
-        with _plain():
+        with _plain(endless=bool(getattr(options, "watch", None))):
             return run_in_form(command.run, options)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # The reader went away (`| head`): not our fault, and nothing to say it to.
-        sys.stdout = None
-        return 0
+        drop_rest(sys.stdout)
+        return _UNHEARD
 
 
 @contextmanager
-def _plain() -> Iterator[None]:
+def _plain(*, endless: bool) -> Iterator[None]:
     """What is printed is text, whatever a cluster's names and logs hold, and whatever the terminal can show."""
     before = sys.stdout
     if isinstance(before, io.TextIOWrapper):
         before.reconfigure(errors="backslashreplace")
-    sys.stdout = cast("TextIO", PlainStream(before))
+    sys.stdout = cast("TextIO", PlainStream(before, endless=endless))
     try:
         yield
+        sys.stdout.flush()
     finally:
         sys.stdout = before
 

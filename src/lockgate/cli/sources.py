@@ -83,9 +83,19 @@ def read_everything(options: argparse.Namespace) -> "Snapshot":
 
 
 def complain(message: str, code: int) -> int:
-    """Say one line on standard error and return the exit code."""
-    sys.stderr.write(f"lockgate: {shown_line(message)}\n")
+    """Say what is wrong on standard error and return the exit code."""
+    tell(f"lockgate: {message}")
     return code
+
+
+def tell(message: str) -> None:
+    """A message on standard error: one line for whoever reads a pipe, wrapped for a person at a terminal."""
+    line = shown_line(message)
+    if sys.stderr.isatty():
+        from lockgate.cli.render.lines import wrap
+
+        line = "\n".join(wrap(line, 0))
+    sys.stderr.write(f"{line}\n")
 
 
 def access_of(options: argparse.Namespace) -> "Access":

@@ -6,9 +6,8 @@ import sys
 import textwrap
 from typing import TYPE_CHECKING
 
-from lockgate.cli.sources import access_of, complain
+from lockgate.cli.sources import access_of, complain, tell
 from lockgate.cli.waivers import waivers_today
-from lockgate.kit.shown import shown_line
 
 if TYPE_CHECKING:
     from lockgate.diagnosis.target import Target
@@ -29,14 +28,14 @@ def watch(options: argparse.Namespace, target: "Target") -> int:
         return complain("--watch follows pod/NAME of a live cluster, as text or json (one document a line)", 2)
     story = _Story(options, target)
     try:
-        asyncio.run(watch_pod(access_of(options), target.name, target.namespace, story.see, _tell))
+        asyncio.run(watch_pod(access_of(options), target.name, target.namespace, story.see, _say))
     except (ApiError, Unreachable) as error:
         return complain(str(error), 1)
     return story.code
 
 
-def _tell(line: str) -> None:
-    sys.stderr.write(f"lockgate: {shown_line(line)}\n")
+def _say(line: str) -> None:
+    tell(f"lockgate: {line}")
 
 
 class _Story:
