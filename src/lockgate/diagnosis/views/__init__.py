@@ -25,6 +25,7 @@ from lockgate.diagnosis.views.pod_events import pod_events, workload_events
 from lockgate.diagnosis.views.refusals import refusals
 from lockgate.diagnosis.views.stacks import stacks
 from lockgate.diagnosis.views.struck import struck
+from lockgate.diagnosis.views.told_refusal import told_refusal
 from lockgate.diagnosis.views.words import words
 from lockgate.diagnosis.views.xids import xids
 
@@ -50,6 +51,7 @@ VIEWS: dict[str, Callable[..., Any]] = {
     "spec": spec,
     "stacks": stacks,
     "struck": struck,
+    "told_refusal": told_refusal,
     "words": words,
     "workload_events": workload_events,
     "xids": xids,

@@ -11,18 +11,26 @@ Fix: uncordon the node, or let the upgrade finish; `upgrade-failed` needs a look
 import msgspec
 
 from lockgate.diagnosis.gate_row import GateRow, Obstacle
-from lockgate.diagnosis.rule import Failed, Passed, rule
+from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
+from lockgate.diagnosis.views.told_refusal import ToldRefusal
 from lockgate.model import names
-from lockgate.model.facts import Nodes, Pods
+from lockgate.model.facts import Missing, Nodes, Pods
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Node, Pod
 
 
 @rule(codes=("B03",), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING, Stage.NODE))
-def cordoned(pod: Pod, gate_one: GateOne, nodes: Nodes, stage: Stage, demand: Pods) -> Failed | Passed | None:
+def cordoned(
+    pod: Pod, gate_one: GateOne | Missing, nodes: Nodes | Missing, stage: Stage, demand: Pods, told_refusal: ToldRefusal
+) -> Failed | Passed | Skipped | None:
+    if isinstance(nodes, Missing):
+        told = told_refusal.of(Obstacle.CORDON)
+        return _as_told(told_refusal) if told else Skipped(nodes.reason, nodes.how)
+    if isinstance(gate_one, Missing):
+        return Skipped(gate_one.reason, gate_one.how)
     rows = gate_one.nearest_with(Obstacle.CORDON)
     if rows:
         failed = _failed(pod, rows, {node.name: node for node in nodes})
@@ -46,6 +54,20 @@ def _failed(pod: Pod, rows: tuple[GateRow, ...], nodes: dict[str, Node]) -> Fail
             *some(scheduler_word(pod)),
         ),
         remedy=tuple(_remedy(row.node, upgrades[row.node]) for row in rows[:3]),
+    )
+
+
+def _as_told(told: ToldRefusal) -> Failed:
+    """By the scheduler's words alone."""
+    look = Remedy(
+        "See which nodes are cordoned, and by whom", "kubectl get nodes; kubectl describe node NODE", Risk.NONE
+    )
+    return Failed(
+        about="nodes",
+        summary="The scheduler finds every node that the pod may use cordoned: no new pods are placed there.",
+        reach=told.reach,
+        evidence=told.evidence,
+        remedy=(look, Remedy("If nobody is working on a node, let it take pods again", "", Risk.MEDIUM)),
     )
 
 

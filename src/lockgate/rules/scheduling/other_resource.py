@@ -12,7 +12,9 @@ from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
+from lockgate.diagnosis.views.told_refusal import ToldRefusal
 from lockgate.kit.quantity import binary_size
+from lockgate.model.facts import Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 from lockgate.scheduling.node_fit import Shortage
@@ -27,7 +29,12 @@ _BYTES = ("memory", "ephemeral-storage", "hugepages-")
     gpu=False,
     mutes=("autoscaling/no-node-added",),
 )
-def other_resource(pod: Pod, gate_one: GateOne) -> Failed | Passed | Skipped | None:
+def other_resource(
+    pod: Pod, gate_one: GateOne | Missing, told_refusal: ToldRefusal
+) -> Failed | Passed | Skipped | None:
+    if isinstance(gate_one, Missing):
+        told = told_refusal.of(Obstacle.OTHER)
+        return _as_told(told_refusal) if told else Skipped(gate_one.reason, gate_one.how)
     if any(row.requested is None for row in gate_one.rows):
         return Skipped("what other pods request is not known", "kubectl get pods -A -o json")
     rows = gate_one.nearest_with(Obstacle.OTHER)
@@ -52,6 +59,25 @@ def _failed(pod: Pod, resource: str, rows: tuple[GateRow, ...]) -> Failed:
             *some(scheduler_word(pod)),
         ),
         remedy=(_remedy(first_row.node, first),),
+    )
+
+
+def _as_told(told: ToldRefusal) -> Failed:
+    """By the scheduler's words alone: it names all that lacks on a node, and GPUs are not among it."""
+    what = listed(dict.fromkeys(r.resource or "room for pods" for r in told.reasons))
+    return Failed(
+        about="nodes",
+        title=f"The nodes have too little {what}",
+        summary=f"The scheduler names {what} as what lacks, on every node that the pod may use, and no GPUs.",
+        reach=told.reach,
+        evidence=told.evidence,
+        remedy=(
+            Remedy(
+                "Compare what the pod asks for with what is left, under `Allocated resources`",
+                "kubectl describe nodes",
+                Risk.NONE,
+            ),
+        ),
     )
 
 

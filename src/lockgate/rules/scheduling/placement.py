@@ -8,16 +8,21 @@ Fix: loosen the rule (preferred instead of required, a larger maxSkew), free the
 """
 
 from lockgate.diagnosis.gate_row import GateRow, Obstacle
-from lockgate.diagnosis.rule import Failed, Passed, rule
+from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes, pod_ref, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
+from lockgate.diagnosis.views.told_refusal import ToldRefusal
+from lockgate.model.facts import Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Affinity, LabelSelector, Pod
 
 
 @rule(codes=("B07",), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,), gpu=False)
-def placement(pod: Pod, gate_one: GateOne) -> Failed | Passed | None:
+def placement(pod: Pod, gate_one: GateOne | Missing, told_refusal: ToldRefusal) -> Failed | Passed | Skipped | None:
+    if isinstance(gate_one, Missing):
+        told = told_refusal.of(Obstacle.PLACEMENT)
+        return _as_told(pod, told_refusal) if told else Skipped(gate_one.reason, gate_one.how)
     rows = gate_one.nearest_with(Obstacle.PLACEMENT)
     if rows:
         return _failed(pod, rows)
@@ -41,6 +46,23 @@ def _failed(pod: Pod, rows: tuple[GateRow, ...]) -> Failed:
             Remedy(
                 "See what the pod wants of other pods, and what runs on the node",
                 f"kubectl get pods -A -o wide --field-selector spec.nodeName={rows[0].node}",
+                Risk.NONE,
+            ),
+        ),
+    )
+
+
+def _as_told(pod: Pod, told: ToldRefusal) -> Failed:
+    """By the scheduler's words alone."""
+    return Failed(
+        about="nodes",
+        summary=f"The scheduler says: {listed(r.text for r in told.reasons)}.",
+        reach=told.reach,
+        evidence=(*_wishes(pod), *told.evidence),
+        remedy=(
+            Remedy(
+                "See what the pod wants of other pods, and where those run",
+                f"kubectl get pod -n {pod.namespace} {pod.name} -o yaml; kubectl get pods -A -o wide",
                 Risk.NONE,
             ),
         ),

@@ -9,18 +9,23 @@ Fix: correct the selector to a value that a node has, or label the node if the l
 """
 
 from lockgate.diagnosis.gate_row import GateRow, Obstacle
-from lockgate.diagnosis.rule import Failed, Passed, rule
+from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes, pod_ref, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
+from lockgate.diagnosis.views.told_refusal import ToldRefusal
 from lockgate.model import names
+from lockgate.model.facts import Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
-from lockgate.model.objects import Pod
-from lockgate.scheduling.selectors import Miss
+from lockgate.model.objects import Node, Pod
+from lockgate.scheduling.selectors import Miss, node_misses
 
 
 @rule(codes=("B02",), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,))
-def selector(pod: Pod, gate_one: GateOne) -> Failed | Passed | None:
+def selector(pod: Pod, gate_one: GateOne | Missing, told_refusal: ToldRefusal) -> Failed | Passed | Skipped | None:
+    if isinstance(gate_one, Missing):
+        told = told_refusal.of(Obstacle.SELECTOR)
+        return _as_told(pod, told_refusal) if told else Skipped(gate_one.reason, gate_one.how)
     rows = gate_one.nearest_with(Obstacle.SELECTOR)
     if rows:
         return _failed(pod, rows)
@@ -43,6 +48,37 @@ def _failed(pod: Pod, rows: tuple[GateRow, ...]) -> Failed:
         ),
         remedy=_remedies(nearest, miss),
     )
+
+
+def _as_told(pod: Pod, told: ToldRefusal) -> Failed:
+    """By the scheduler's words alone; a description shows the pod's nodeSelector, and never its affinity."""
+    wants = node_misses(pod.spec, Node())  # what a node without any label lacks is what is asked of labels
+    keys = ",".join(dict.fromkeys(m.key for m in wants if m.key and m.key != "metadata.name"))
+    return Failed(
+        about=pod_ref(pod),
+        summary=f"No node has what the pod selects, says the scheduler: {_asked_for(wants)}.",
+        reach=told.reach,
+        evidence=(
+            *(Evidence(object=pod_ref(pod), field=_field(pod, m), value=m.wanted) for m in wants),
+            *told.evidence,
+        ),
+        remedy=(
+            Remedy(
+                "See which values the nodes have",
+                f"kubectl get nodes -L {keys}" if keys else "kubectl get nodes --show-labels",
+                Risk.NONE,
+            ),
+            Remedy(
+                "See all that the pod selects",
+                f"kubectl get pod -n {pod.namespace} {pod.name} -o yaml | grep -A 30 -e nodeSelector: -e affinity:",
+                Risk.NONE,
+            ),
+        ),
+    )
+
+
+def _asked_for(wants: tuple[Miss, ...]) -> str:
+    return listed(m.wanted for m in wants) or "what its node affinity asks for"
 
 
 def _field(pod: Pod, miss: Miss) -> str:

@@ -8,10 +8,12 @@ Fix: add the toleration to the pod, or remove the taint if it is a leftover.
 """
 
 from lockgate.diagnosis.gate_row import GateRow, Obstacle
-from lockgate.diagnosis.rule import Failed, Passed, rule
+from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes, pod_ref, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
+from lockgate.diagnosis.views.told_refusal import ToldRefusal
+from lockgate.model.facts import Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod, Taint
 from lockgate.scheduling.taints import taint_text, toleration_for
@@ -27,9 +29,20 @@ _PASSING = {
     "node.cilium.io/agent-not-ready": "Cilium's agent is not ready there yet",
 }
 
+_LIST = Remedy(
+    "See which node has which taint, and its effect",
+    "kubectl get nodes -o custom-columns=NAME:.metadata.name,TAINTS:.spec.taints",
+    Risk.NONE,
+)
+
 
 @rule(codes=("B01", "B04"), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,))
-def untolerated_taint(pod: Pod, gate_one: GateOne) -> Failed | Passed | None:
+def untolerated_taint(
+    pod: Pod, gate_one: GateOne | Missing, told_refusal: ToldRefusal
+) -> Failed | Passed | Skipped | None:
+    if isinstance(gate_one, Missing):
+        told = told_refusal.of(Obstacle.TAINT)
+        return _as_told(pod, told_refusal) if told else Skipped(gate_one.reason, gate_one.how)
     rows = gate_one.nearest_with(Obstacle.TAINT)
     if rows:
         return _failed(pod, rows)
@@ -51,8 +64,30 @@ def _failed(pod: Pod, rows: tuple[GateRow, ...]) -> Failed:
             Evidence(object=pod_ref(pod), field="spec.tolerations", value=_tolerations(pod)),
             *some(scheduler_word(pod)),
         ),
-        remedy=tuple(_remedy(t, rows) for t in taints),
+        remedy=tuple(_remedy(t, next(row.node for row in rows if t in row.taints)) for t in taints),
     )
+
+
+def _as_told(pod: Pod, told: ToldRefusal) -> Failed:
+    """By the scheduler's words alone: older ones name a taint without its effect, newer ones none."""
+    taints = list(dict.fromkeys(Taint(*r.taint) for r in told.reasons if r.taint))
+    sick = [t for t in taints if t.key.startswith(_NODE_IS_SICK)]
+    which = f" {listed(map(_without_effect, taints))}" if taints else ""
+    return Failed(
+        about="nodes",
+        codes=("B04",) if taints and len(sick) == len(taints) else ("B01",),
+        summary=f"The scheduler refuses every node that it may use by a taint{which} that the pod does not tolerate.",
+        reach=told.reach,
+        evidence=(
+            *told.evidence,
+            Evidence(object=pod_ref(pod), field="spec.tolerations", value=_tolerations(pod)),
+        ),
+        remedy=(*(_remedy(t, "NODE") for t in taints), _LIST),
+    )
+
+
+def _without_effect(taint: Taint) -> str:
+    return f"{taint.key}={taint.value}" if taint.value else taint.key
 
 
 def _taint_seen(row: GateRow, taint: Taint) -> Evidence:
@@ -67,8 +102,7 @@ def _tolerations(pod: Pod) -> str:
     )
 
 
-def _remedy(taint: Taint, rows: tuple[GateRow, ...]) -> Remedy:
-    node = next(row.node for row in rows if taint in row.taints)
+def _remedy(taint: Taint, node: str) -> Remedy:
     if taint.key.startswith(_NODE_IS_SICK):
         return Remedy(
             f"Find out why {node} is {taint.key.removeprefix(_NODE_IS_SICK)}",
@@ -80,5 +114,6 @@ def _remedy(taint: Taint, rows: tuple[GateRow, ...]) -> Remedy:
         return Remedy(text, f"kubectl describe node {node}", Risk.NONE)
     wanted = toleration_for(taint)
     value = f", value: {wanted.value}" if wanted.value else ""
-    added = f"{{key: {wanted.key}, operator: {wanted.operator}{value}, effect: {wanted.effect}}}"
+    effect = f", effect: {wanted.effect}" if wanted.effect else ""
+    added = f"{{key: {wanted.key}, operator: {wanted.operator}{value}{effect}}}"
     return Remedy(f"Add to the pod's spec.tolerations: {added}", "", Risk.LOW)
