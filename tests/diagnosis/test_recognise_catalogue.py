@@ -23,7 +23,9 @@ Error creating: pods "x-" is forbidden: exceeded quota: Q, requested: requests.n
     "A02": "status unknown for quota",
     "A03": 'pods "x" is forbidden: pod rejected: RuntimeClass "nvidia" not found',
     "A04": "resources.limits[nvidia.com/gpu]: Required value: Limit must be set for non overcommitable resources",
-    "A06": 'Invalid value: "500m": must be an integer',
+    "A06": """
+Invalid value: "500m": must be an integer
+Invalid value: resource.Quantity{i:resource.int64Amount{value:500, scale:-3}, d:resource.infDecAmount{Dec:(*inf.Dec)(nil)}, s:"500m", Format:"DecimalSI"}: must be an integer""",
     "A10": "unable to validate against any security context constraint",
     "A13": "couldn't assign flavors to pod set main: insufficient unused quota for nvidia.com/gpu in flavor X, 2 more needed",
     "B01": """

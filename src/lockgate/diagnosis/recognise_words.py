@@ -11,7 +11,10 @@ from typing import Final
 _WORDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     # the API server, queues
     (r"status unknown for quota", ("admission/quota-uncounted",)),
-    (r"Invalid value: \S+: must be an integer", ("admission/amount-invalid", "manifest/gpu-not-whole")),
+    (
+        r"Invalid value: (?:\S+|resource\.Quantity\{.*?\}): must be an integer",
+        ("admission/amount-invalid", "manifest/gpu-not-whole"),
+    ),
     (r"unable to validate against any security context constraint", ("admission/security-context-constraint",)),
     (r"insufficient unused quota for \S+ in flavor", ("queueing/kueue-waiting",)),
     # what the scheduler says of preemption is no cause: the ones behind it are

@@ -12,6 +12,7 @@ slot of a shared GPU by its own name.
 
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.stage import Stage
@@ -23,9 +24,19 @@ from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod, PodSpec, Workload
 from lockgate.scheduling.amounts import MEANING, AmountFault, refused_amounts
 
+# A quantity as the API server prints it: quoted in new releases, as Go prints its struct in old ones (apimachinery 0.31
+# and before), where `s` may be empty: what its person wrote is then value and scale.
+_QUANTITY = r"resource\.Quantity\{i:resource\.int64Amount\{value:(?P<digits>-?\d+), scale:(?P<scale>-?\d+)\}"
+_PRINTED = re.compile(rf'{_QUANTITY}(?:[^{{}}]|\{{[^}}]*\}})*?(?:s:\\?"(?P<text>[^"\\]*)[^}}]*)?\}}')
 # pkg/apis/core/validation/validation.go, by the catalogue's code.
 _TEXTS = (
-    ("A06", re.compile(r"resources\.\w+\[[^\]]*nvidia\.com/[^\]]+\]: Invalid value: \S+: must be an integer")),
+    (
+        "A06",
+        re.compile(
+            r"resources\.\w+\[[^\]]*nvidia\.com/[^\]]+\]: Invalid value: "
+            r"(?:[^\s{]+|resource\.Quantity\{(?:[^{}]|\{[^}]*\})*\}): must be an integer"
+        ),
+    ),
     ("A05", re.compile(r"Invalid value: \S+: must be equal to \S*nvidia\.com/\S+ limit of \S+")),
     ("A04", re.compile(r"resources\.limits\S*: Required value: Limit must be set for non overcommitable resources")),
 )
@@ -47,11 +58,20 @@ _TEXTS = (
 def amount_invalid(creation: Creation, workload: Workload | Missing, pod: Pod | Missing) -> Failed | None:
     for code, pattern in _TEXTS:
         if said := creation.find(pattern):
-            why = f"{standing(creation.maker)}: {MEANING[AmountFault(code)]} ({said.match[0]})"
+            why = f"{standing(creation.maker)}: {MEANING[AmountFault(code)]} ({_as_written(said.match[0])})"
             return _failed(place(creation.maker), code, why, said.evidence)
     about, spec = _spec(workload, pod, creation)
     code, evidence = next(_wrong(about, spec), ("", None))
     return _failed(about, code, f"{MEANING[AmountFault(code)]}: {evidence.note}", evidence) if evidence else None
+
+
+def _as_written(text: str) -> str:
+    """The API server's words with each quantity as a person writes it."""
+    return _PRINTED.sub(lambda found: f'"{found["text"] or _amount(found)}"', text)
+
+
+def _amount(found: re.Match[str]) -> str:
+    return f"{Decimal(found['digits']).scaleb(int(found['scale'])):f}"
 
 
 def _spec(workload: Workload | Missing, pod: Pod | Missing, creation: Creation) -> tuple[str, PodSpec]:
