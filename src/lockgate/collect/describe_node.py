@@ -8,6 +8,7 @@ from lockgate.collect.describe_containers import NONE
 from lockgate.collect.quantities import check_quantities
 from lockgate.model.facts import API_SECTIONS, Missing, Snapshot
 from lockgate.model.objects import Condition, Metadata, Node, NodeInfo, NodeSpec, NodeStatus, ObjectReference, Taint
+from lockgate.model.told import ToldNode
 
 _STATUSES = ("True", "False", "Unknown")
 
@@ -47,7 +48,7 @@ def _described(text: str) -> Iterator[dict[str, list[str]]]:
 
 def _node(fields: dict[str, list[str]]) -> Node:
     info = dict(_amounts(fields.get("System Info", [])))
-    return Node(
+    return ToldNode(
         metadata=Metadata(name=first(fields, "Name"), labels=dict(pairs(fields.get("Labels", [])))),
         spec=NodeSpec(
             unschedulable=first(fields, "Unschedulable") == "true", taints=tuple(_taints(fields.get("Taints", [])))
@@ -64,6 +65,8 @@ def _node(fields: dict[str, list[str]]) -> Node:
                 architecture=info.get("Architecture", ""),
             ),
         ),
+        requested=dict(_requested(fields.get("Allocated resources", []))),
+        pods=tuple(_pods(fields.get("Non-terminated Pods", []))),
     )
 
 
@@ -72,6 +75,20 @@ def _amounts(lines: list[str]) -> Iterator[tuple[str, str]]:
         key, colon, value = line.strip().partition(":")
         if colon and value.strip():
             yield key, value.strip()
+
+
+def _requested(lines: list[str]) -> Iterator[tuple[str, str]]:
+    """`nvidia.com/gpu  8  8`, `cpu  8 (6%)  8 (6%)`: what all pods request of a resource, and their limits."""
+    for words in map(str.split, lines):
+        if len(words) >= 3 and words[1][:1].isdigit():
+            yield words[0], words[1]
+
+
+def _pods(lines: list[str]) -> Iterator[str]:
+    """The namespace and the name of each pod of the table, whose other columns are amounts."""
+    for words in map(str.split, lines[1:]):
+        if len(words) > 2 and words[2][:1].isdigit():
+            yield f"{words[0]}/{words[1]}"
 
 
 def _taints(lines: list[str]) -> Iterator[Taint]:

@@ -1,6 +1,10 @@
-"""Which DaemonSets run a GPU device plugin, whoever installed it."""
+"""Which DaemonSets run a GPU device plugin, whoever installed it, and which pod of a described node is one's."""
 
-from lockgate.model.objects import DaemonSet
+import re
+from typing import Final
+
+from lockgate.model.objects import DaemonSet, Node
+from lockgate.model.told import ToldNode
 
 # What tells a device plugin from other workloads: NVIDIA's operator, its static manifests and chart, and ours; GKE's.
 _APP_NAMES = (
@@ -12,6 +16,8 @@ _APP_NAMES = (
 _COMMAND = "nvidia-device-plugin"
 # Programs that come in the plugin's own image and offer no device.
 _OTHER_PROGRAMS = ("gpu-feature-discovery", "mps-control-daemon", "config-manager")
+# The pods of all of these by name; GKE has them per kind of disk and node (nvidia-gpu-device-plugin-small-cos).
+_POD_NAME: Final = re.compile(r"nvidia-(?:gpu-)?device-plugin(?:-[a-z0-9]+)*$")
 _LABELS = ("app", "name", "k8s-app", "app.kubernetes.io/name")
 
 
@@ -26,3 +32,9 @@ def _runs_plugin(image: str, command: tuple[str, ...]) -> bool:
     if any(word.endswith(_OTHER_PROGRAMS) for word in command):
         return False
     return "k8s-device-plugin" in image or any(word.endswith(_COMMAND) for word in command)
+
+
+def named_plugin(node: Node | None) -> str:
+    """The plugin's pod (namespace/name) that the description of a node names there; "" where none is shown."""
+    named = node.pods if isinstance(node, ToldNode) else ()
+    return next((pod for pod in named if _POD_NAME.search(pod) and not any(p in pod for p in _OTHER_PROGRAMS)), "")

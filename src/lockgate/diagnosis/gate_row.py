@@ -51,6 +51,7 @@ class GateRow(msgspec.Struct, frozen=True, kw_only=True):
     holders: tuple[Holder, ...] = ()
     placement: tuple[str, ...] = ()  # the scheduler's words for PLACEMENT
     others: tuple[str, ...] = ()  # GPU resources of other names that it advertises
+    named: tuple[str, ...] = ()  # pods that a description names there, whether they hold any or not
     for_machines: bool = False  # its GPUs are given to virtual machines, never to containers
 
     @property

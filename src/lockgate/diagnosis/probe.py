@@ -11,6 +11,7 @@ from lockgate.diagnosis.views.gate_one import GateOne, gate_one, holders, is_gpu
 from lockgate.model import names
 from lockgate.model.facts import Missing, Pods, RuntimeClasses
 from lockgate.model.objects import Container, Node, Pod, PodSpec, ResourceRequirements
+from lockgate.model.told import ToldNode
 from lockgate.scheduling.requests import amounts
 from lockgate.scheduling.taints import toleration_for
 
@@ -35,6 +36,10 @@ def probe(node: Node | None, runtime_classes: RuntimeClasses | Missing) -> Pod:
 def gate_of(asking: Pod, node: Node, here: Pods | Missing) -> GateOne:
     """Gate 1 of one node for its probe: judged as if nothing held its devices, and shown with who holds them."""
     judged = gate_one(asking, (node,), (), ())
+    if isinstance(here, Missing) and isinstance(node, ToldNode) and node.requested:
+        requested = amounts(node.requested).get(judged.resource, 0)
+        rows = (msgspec.structs.replace(row, requested=requested, named=node.pods) for row in judged.rows)
+        return msgspec.structs.replace(judged, rows=tuple(rows))
     held = None if isinstance(here, Missing) else holders(here, judged.resource)
     return msgspec.structs.replace(judged, rows=tuple(_with(row, held) for row in judged.rows))
 

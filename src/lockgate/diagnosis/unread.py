@@ -14,6 +14,7 @@ from typing import Final
 
 import msgspec
 
+from lockgate.diagnosis.device_plugins import named_plugin
 from lockgate.diagnosis.rule import Check, Failed, Outcome, Rule, Skipped, needs_of
 from lockgate.diagnosis.stage import Stage, statuses
 from lockgate.diagnosis.subject import Facts, Subject, sections_read
@@ -61,6 +62,12 @@ def unread(subject: Subject, said: Sequence[tuple[Rule, Outcome]], facts: Facts)
         if rules:
             decides = _decides(section, subject, facts)
             yield NotChecked(section.replace("_", "-"), lacking.reason, lacking.how, decides, rules)
+
+
+def serves_as_told(subject: Subject) -> bool:
+    """Whether a description tells that a node serves: every device is healthy, and it names the plugin's pod there."""
+    rows = subject.gate.rows if subject.gate and named_plugin(subject.node) else ()
+    return any(row.allocatable == row.capacity > 0 for row in rows)
 
 
 def hiding(snapshot: Snapshot, through: Iterable[str]) -> Iterator[NotChecked]:
@@ -197,7 +204,8 @@ def _spec(subject: Subject) -> PodSpec:
 def _decides(section: str, subject: Subject, facts: Facts) -> bool:
     match subject.stage:
         case Stage.NODE:  # its operands say whether it is well, and may be known where what others hold is not
-            return section == "pods" and isinstance(facts.get("namespace_pods"), Missing)
+            unknown = isinstance(facts.get("namespace_pods"), Missing) and not serves_as_told(subject)
+            return section == "pods" and unknown
         case Stage.CLUSTER:
             return section == "pods"
         case Stage.OPERAND:  # its own status counts them

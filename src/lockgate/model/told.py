@@ -1,9 +1,9 @@
-"""A pod that nobody read: a text tells of it (an event list, a description), and of some of its parts nothing."""
+"""What nobody read and a text tells of: a pod of which some parts are not shown, a node with the sum of its pods."""
 
 from enum import StrEnum
 from typing import Final
 
-from lockgate.model.objects import Pod
+from lockgate.model.objects import Node, Pod
 
 
 class Part(StrEnum):
@@ -28,3 +28,13 @@ class ToldPod(Pod, frozen=True):
 def is_unseen(pod: Pod, part: Part) -> bool:
     """Whether a part of a pod is not known; of what was read itself everything is."""
     return isinstance(pod, ToldPod) and (part in pod.unseen or Part.SPEC in pod.unseen)
+
+
+class ToldNode(Node, frozen=True):
+    """A node as a description shows it: what all pods on it request together, and their names (namespace/name).
+
+    Who requests which GPU is not shown; pods that are finished are not among them.
+    """
+
+    requested: dict[str, str] = {}
+    pods: tuple[str, ...] = ()

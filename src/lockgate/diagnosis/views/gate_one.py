@@ -13,10 +13,11 @@ from lockgate.diagnosis.gate_row import GateRow, Holder, Obstacle
 from lockgate.model import names
 from lockgate.model.facts import DeviceClasses, Missing, Namespaces, Nodes, Pods
 from lockgate.model.objects import Node, Pod, Taint
+from lockgate.model.told import ToldNode
 from lockgate.scheduling.filters import checks
-from lockgate.scheduling.node_fit import Shortage, is_terminal, pods_by_node, room_beside, shortages
+from lockgate.scheduling.node_fit import Room, Shortage, is_terminal, pods_by_node, room_beside, shortages
 from lockgate.scheduling.ports import host_ports
-from lockgate.scheduling.requests import Amounts, accounted_requests, amounts, defaulted_requests
+from lockgate.scheduling.requests import PODS, Amounts, accounted_requests, amounts, defaulted_requests
 from lockgate.scheduling.scene import scene
 from lockgate.scheduling.selectors import node_misses
 from lockgate.scheduling.taints import is_cordoned_for, untolerated_taints
@@ -136,10 +137,11 @@ def _row(
     pod: Pod, asked: Amounts, resource: str, node: Node, here: list[Pod] | None, placement: tuple[str, ...]
 ) -> GateRow:
     # A node without any allocatable (a cut file) tells nothing of its resources.
-    known = here is not None and bool(node.status.allocatable)
+    told = node if here is None and isinstance(node, ToldNode) and node.requested else None
+    known = bool(here is not None or told) and bool(node.status.allocatable)
     others = [p for p in here or () if (p.namespace, p.name) != (pod.namespace, pod.name)]
     taken = [(p, accounted_requests(p)) for p in others if not is_terminal(p)]
-    numbers = room_beside(node, (asked_there for _, asked_there in taken))
+    numbers = _told_room(told, pod) if told else room_beside(node, (asked_there for _, asked_there in taken))
     capacity = amounts(node.status.capacity).get(resource, 0)
     taints = untolerated_taints((t for t in node.spec.taints if not _is_cordon(t)), pod.spec.tolerations)
     misses = node_misses(pod.spec, node)
@@ -159,8 +161,17 @@ def _row(
         shortages=short,
         holders=_holders(taken, resource),
         others=_other_names(node, resource),
+        named=told.pods if told else (),
         for_machines=is_for_machines(node),
     )
+
+
+def _told_room(node: ToldNode, pod: Pod) -> Room:
+    """A node's arithmetic as its description sums it up, without the pod itself where it is there."""
+    there = f"{pod.namespace}/{pod.name}" in node.pods
+    own = accounted_requests(pod) if there else {}
+    requested = {name: max(count - own.get(name, 0), 0) for name, count in amounts(node.requested).items()}
+    return Room(allocatable=amounts(node.status.allocatable), requested=requested | {PODS: len(node.pods) - there})
 
 
 def _is_cordon(taint: Taint) -> bool:

@@ -9,7 +9,9 @@ are terminating.
 Fix: end or scale down a holder, wait for one, or add a node.
 """
 
-from lockgate.diagnosis.gate_row import SHORT_OF_DEVICES, Holder, Obstacle
+from collections.abc import Sequence
+
+from lockgate.diagnosis.gate_row import SHORT_OF_DEVICES, GateRow, Obstacle
 from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.seen import asked, gate_rows, listed, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
@@ -45,29 +47,38 @@ def _failed(pod: Pod, gate: GateOne, left: int) -> Failed:
     healthy, requested = sum(row.allocatable for row in rows), sum(row.requested or 0 for row in rows)
     holders = [h for row in rows for h in row.holders]
     many = f"{healthy} {gate.resource} on {len(rows)} node{'s' if len(rows) > 1 else ''}"
-    held = f"{requested} are requested by {listed(h.pod for h in holders)}, {max(healthy - requested, 0)} left"
+    by = listed(h.pod for h in holders) if holders else _unnamed(rows)
+    held = (
+        f"{requested} are requested by {by}, {max(healthy - requested, 0)} left" if requested else "none is requested"
+    )
     first = max(holders, key=lambda h: h.count, default=None)
     return Failed(
         about=f"node/{rows[0].node}" if len(rows) == 1 else "nodes",
         title=_title(gate, left, healthy, requested),
-        summary=f"It asks for {gate.asked}; of {many}, {held if holders else 'none is requested'}.",
+        summary=f"It asks for {gate.asked}; of {many}, {held}.",
         reach=len(rows),
         evidence=(
             asked(pod, gate.resource, gate.asked),
             *gate_rows(gate, rows),
             *some(scheduler_word(pod)),
         ),
-        remedy=_make_room(first) if first else _ask_less(gate),
+        remedy=_make_room(f"kubectl describe pod -n {first.pod.replace('/', ' ')}")
+        if first
+        else _make_room(f"kubectl get pods -A -o json --field-selector spec.nodeName={rows[0].node}")
+        if requested
+        else _ask_less(gate),
     )
 
 
-def _make_room(first: Holder) -> tuple[Remedy, ...]:
+def _unnamed(rows: Sequence[GateRow]) -> str:
+    """The holders where a description gives their sum alone: some of the pods that it names."""
+    named = [pod for row in rows for pod in row.named]
+    return f"pods that are not shown ({listed(named)} run there)" if named else "pods that are not shown"
+
+
+def _make_room(command: str) -> tuple[Remedy, ...]:
     return (
-        Remedy(
-            "See who holds GPUs, and end or scale down what is not needed",
-            f"kubectl describe pod -n {first.pod.replace('/', ' ')}",
-            Risk.NONE,
-        ),
+        Remedy("See who holds GPUs, and end or scale down what is not needed", command, Risk.NONE),
         Remedy("Or add a GPU node, or ask for fewer; the pod is placed by itself once enough are left", "", Risk.LOW),
     )
 
