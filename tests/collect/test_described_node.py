@@ -111,3 +111,10 @@ def test_a_pod_that_a_node_has_room_for_is_not_called_crowded_out() -> None:
 def test_the_pod_itself_does_not_stand_in_its_own_way() -> None:
     placed = POD.replace("<none>", "gpu-w-3/10.0.0.3").replace("late", "llama-0")
     assert "scheduling/all-held" not in {f.id for f in ask(placed + node(requested=8), "pod/llama-0").findings}
+
+
+def test_no_healthy_device_and_a_plugin_that_is_there_leave_two_answers() -> None:
+    (first, *_) = ask(node(allocatable=0)).findings
+    assert (first.id, first.codes) == ("operands/plugin-gone", ("C04", "C07"))
+    assert f"Its pod gpu-operator/{PLUGIN} is there, and its state is not shown" in first.summary
+    assert f"kubectl logs -n gpu-operator {PLUGIN}" in first.remedy[0].command

@@ -9,6 +9,11 @@ pod.
 Fix: find out why the plugin's pod does not run or does not register; it takes devices up again by itself.
 """
 
+from typing import Final
+
+import msgspec
+
+from lockgate.diagnosis.device_plugins import named_plugin
 from lockgate.diagnosis.gate_row import GateRow, Obstacle
 from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import MOST_NODES, gate_rows, listed, log_lines
@@ -16,10 +21,12 @@ from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.devices import Devices
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.plugin import Plugin, PluginOn, PluginState
-from lockgate.model.facts import Logs, Missing, NodeStates
+from lockgate.model.facts import Logs, Missing, Nodes, NodeStates
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.node_state import GPUNodeState
 from lockgate.model.objects import Pod
+
+_READY: Final = {PluginState.RUNNING: "Ready", PluginState.UNKNOWN: "not shown"}
 
 
 @rule(
@@ -37,6 +44,7 @@ def plugin_gone(
     pod: Pod,
     gate_one: GateOne,
     plugin: Plugin | Missing,
+    nodes: Nodes,
     devices: Devices,
     logs: Logs | Missing,
     node_states: NodeStates | Missing,
@@ -50,13 +58,19 @@ def plugin_gone(
     if lost:
         stages = () if isinstance(node_states, Missing) else node_states
         before = [e for state in stages if state.name == lost[0].node for e in _before_it(state)]
-        return _failed(gate_one, lost, [_on(plugin, r) for r in lost], logs, before)
+        named = {node.name: named_plugin(node) for node in nodes}
+        return _failed(gate_one, lost, [_named(_on(plugin, r), named.get(r.node, "")) for r in lost], logs, before)
     serving = [r.node for r in gate_one.rows if r.allocatable]
     return Passed(f"a plugin serves on {listed(serving)}") if serving else None
 
 
 def _on(plugin: Plugin | Missing, row: GateRow) -> PluginOn:
     return PluginOn(node=row.node, state=PluginState.UNKNOWN) if isinstance(plugin, Missing) else plugin.on(row.node)
+
+
+def _named(on: PluginOn, pod: str) -> PluginOn:
+    """With the plugin's pod that a description names on the node, where the pods themselves are not known."""
+    return msgspec.structs.replace(on, pod=pod) if pod and on.state is PluginState.UNKNOWN else on
 
 
 def _is_broken(plugin: Plugin | Missing, row: GateRow) -> bool:
@@ -105,13 +119,14 @@ def _codes(row: GateRow, on: PluginOn) -> tuple[str, ...]:
 
 
 def _is_either(row: GateRow, on: PluginOn) -> bool:
-    """Whether the plugin runs and none of its devices is healthy: it lost the kubelet, or it calls them so itself."""
-    return bool(row.capacity) and on.state is PluginState.RUNNING
+    """Whether the plugin may run without a healthy device: it lost the kubelet, or it calls them so itself."""
+    return bool(row.capacity) and on.state in (PluginState.RUNNING, PluginState.UNKNOWN)
 
 
 def _title(row: GateRow, on: PluginOn) -> str:
     if _is_either(row, on):
-        return "The device plugin runs, and the kubelet has no healthy device of it"
+        serves = "runs" if on.state is PluginState.RUNNING else "died, or calls every device unhealthy"
+        return f"The device plugin {serves}, and the kubelet has no healthy device of it"
     if row.capacity:
         return "The device plugin died: its devices are unhealthy for the kubelet"
     return (
@@ -145,12 +160,13 @@ def _plugin(on: PluginOn) -> str:
                 "or it calls every device unhealthy; its log decides."
             )
         case PluginState.UNKNOWN:
-            return "Its pods are not among the facts; they would say why."
+            there = f"Its pod {on.pod} is there, and its state is not shown" if on.pod else "Its pods are not known"
+            return f"{there}: it has lost the kubelet, or calls every device unhealthy; its state and its log decide."
 
 
 def _seen(on: PluginOn) -> tuple[Evidence, ...]:
     if on.pod:
-        value = "Ready" if on.state is PluginState.RUNNING else "not Ready"
+        value = _READY.get(on.state, "not Ready")
         return (Evidence(object=f"pod/{on.pod}", field="status", value=value, verbatim=on.why_not),)
     if on.daemon_set:
         place = f"daemonset/{on.daemon_set}"
@@ -163,6 +179,8 @@ def _seen(on: PluginOn) -> tuple[Evidence, ...]:
 def _remedies(on: PluginOn) -> list[Remedy]:
     if on.state is PluginState.NOT_INSTALLED:
         return [Remedy("Install a GPU operator or a device plugin", "helm install lockgate ...", Risk.MEDIUM)]
+    if on.state is PluginState.UNKNOWN and not on.daemon_set:
+        return _look(on)
     if not on.pod:
         where = on.daemon_set.partition("/")[0]
         command = f"kubectl get ds,pods -n {where} -o wide" if where else "kubectl get ds,pods -A -o wide"
@@ -172,3 +190,13 @@ def _remedies(on: PluginOn) -> list[Remedy]:
         Remedy("Read the plugin's log", f"kubectl logs -n {namespace} {name} --all-containers --tail=50", Risk.NONE),
         Remedy("Let it start again and register", f"kubectl delete pod -n {namespace} {name}", Risk.MEDIUM),
     ]
+
+
+def _look(on: PluginOn) -> list[Remedy]:
+    """What decides where the plugin's pod is not known, or by its name alone."""
+    if not on.pod:
+        find = f"kubectl get pods -A -o wide --field-selector spec.nodeName={on.node} | grep device-plugin"
+        return [Remedy(f"Find the device plugin's pod on {on.node}: its state and its log decide", find, Risk.NONE)]
+    namespace, _, name = on.pod.partition("/")
+    log = f"kubectl get pod -n {namespace} {name}; kubectl logs -n {namespace} {name} --all-containers --tail=50"
+    return [Remedy("See whether the plugin's pod is ready, and read its log", log, Risk.NONE)]
