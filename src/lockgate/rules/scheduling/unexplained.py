@@ -28,18 +28,18 @@ def unexplained(pod: Pod, gate_one: GateOne | Missing, pod_events: Events | Miss
     if word is None:
         return None
     gate = None if isinstance(gate_one, Missing) or not gate_one.asked else gate_one
-    open_now = gate.open_rows if gate else ()
+    open_now = _surest(gate.open_rows) if gate else ()
     return Failed(
         about=pod_ref(pod),
         title=_title(open_now, text),
         summary=_summary(open_now, text, word.verbatim),
         evidence=(*some(word), *(gate_rows(gate, open_now) if gate else ())),
-        remedy=(_remedy(pod, isinstance(gate_one, Missing)),),
+        remedy=(_remedy(pod, isinstance(gate_one, Missing) or bool(_in_doubt(open_now))),),
     )
 
 
 def _title(open_now: tuple[GateRow, ...], text: FailedScheduling | None) -> str:
-    if open_now:
+    if open_now and not _in_doubt(open_now):
         return "The scheduler's refusal is out of date, or about something that is not checked here"
     known = text is not None and all(r.cause is not Cause.UNKNOWN for r in text.reasons) and bool(text.reasons)
     return "The scheduler's words alone do not tell the cause" if known else ""
@@ -48,12 +48,25 @@ def _title(open_now: tuple[GateRow, ...], text: FailedScheduling | None) -> str:
 def _summary(open_now: tuple[GateRow, ...], text: FailedScheduling | None, verbatim: str) -> str:
     reasons = listed(f"{r.text} ({r.count})" for r in text.reasons) if text and text.reasons else ""
     said = f"It says: {reasons or (text.prefilter if text else '') or verbatim}."
+    if doubt := _in_doubt(open_now):
+        offers = listed(f"{row.node} ({row.allocatable})" for row in doubt)
+        return f"{said} There are enough on {offers}, and what pods request there is not known."
     if open_now:
         return f"{listed(row.node for row in open_now)} would take it by the numbers of now. {said}"
     if text is not None and any(r.resource and names.is_gpu_resource(r.resource) for r in text.reasons):
         alike = "That text is the same for a full node, a lost plugin and a sick GPU"
         return f"{said} {alike}; {_ending(text) or 'the numbers of the nodes decide'}."
     return said
+
+
+def _surest(rows: tuple[GateRow, ...]) -> tuple[GateRow, ...]:
+    """Those whose numbers are all known, where there are such."""
+    return tuple(row for row in rows if row.requested is not None) or rows
+
+
+def _in_doubt(open_now: tuple[GateRow, ...]) -> tuple[GateRow, ...]:
+    """The open nodes where of none it is known what its pods request: then nobody can say that it would fit."""
+    return open_now if all(row.requested is None for row in open_now) else ()
 
 
 def _ending(text: FailedScheduling) -> str:
@@ -68,8 +81,8 @@ def _ending(text: FailedScheduling) -> str:
     return ""
 
 
-def _remedy(pod: Pod, without_nodes: bool) -> Remedy:
-    if without_nodes:
+def _remedy(pod: Pod, without_numbers: bool) -> Remedy:
+    if without_numbers:
         command = "kubectl get nodes,pods,daemonsets,events -A -o json > facts.json"
         return Remedy("Get the facts that decide, and ask again with --from facts.json", command, Risk.NONE)
     return Remedy("Look at the pod's newest events", f"kubectl describe pod -n {pod.namespace} {pod.name}", Risk.NONE)
