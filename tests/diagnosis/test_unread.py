@@ -135,6 +135,41 @@ def test_a_file_lacks_with_the_command_that_reads_it() -> None:
     assert hows["node-files"] == "kubectl gpu collect -o bundle.tgz --probe gpu-a"
 
 
+CRASHES = {
+    "phase": "Running",
+    "conditions": [{"type": "Ready", "status": "False"}],
+    "containerStatuses": [
+        {
+            "name": "main",
+            "restartCount": 3,
+            "state": {"waiting": {"reason": "CrashLoopBackOff"}},
+            "lastState": {"terminated": {"reason": "Error", "exitCode": 1}},
+        }
+    ],
+}
+
+
+@pytest.mark.parametrize("target", ["pod/x", "namespace/default", ""])
+def test_of_a_container_that_crashes_the_log_before_is_asked_for_once(target: str) -> None:
+    crash = WELL | {"pods": WELL["pods"] | {"default/x": {**ON_A, "status": CRASHES}}}
+    facts = msgspec.structs.replace(snapshot(crash), logs=Missing("no logs/", "kubectl logs"))
+    answer = diagnose(facts, parse_target(target, "default"), RULES)
+    deciding = {n.how for n in answer.not_checked if n.decides}
+    assert deciding <= {"kubectl logs -n default x -c main --previous --tail=200", "kubectl gpu collect -o bundle.tgz"}
+    assert deciding
+    assert (answer.verdict.value, answer.exit_code) == ("unknown", 3)  # why is not known, that it fails is
+
+
+def test_what_is_not_known_of_a_node_is_one_gap_with_one_command() -> None:
+    handler = {"like": "creating", "spec": {"runtimeClassName": "nvidia"}}
+    facts = _without(snapshot(WORLD | {"pods": {"default/new": handler}}), "events")
+    answer = diagnose(facts, parse_target("pod/new", "default"), RULES)
+    of_node = [n for n in answer.not_checked if "probe" in n.how]
+    assert {(n.how, n.decides) for n in of_node} == {("kubectl gpu collect -o bundle.tgz --probe gpu-a", True)}
+    assert len({n.reason for n in of_node}) == 1
+    assert "containerd/handler-missing" in {n.id for n in of_node}
+
+
 def test_a_node_that_something_tells_of_is_read() -> None:
     told = snapshot(WELL | {"node_states": {"gpu-a": {"status": {"runtime": {"handlers": [{"name": "nvidia"}]}}}}})
     facts = _without(told, "node_files")

@@ -15,7 +15,7 @@ from lockgate.diagnosis.scope import scope
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.subject import Facts, Subject
 from lockgate.diagnosis.target import CLUSTER, WIDE, Target
-from lockgate.diagnosis.unread import hiding, serves_as_told, together, unread
+from lockgate.diagnosis.unread import hiding, how_to, serves_as_told, together, unread
 from lockgate.diagnosis.verdict import conclude
 from lockgate.diagnosis.waive import NO_WAIVERS, Waivers, said
 from lockgate.model.facts import LeftOut, Missing, Snapshot
@@ -85,7 +85,7 @@ class _Asked:
             ruled_out=self._out(outcomes),
             not_checked=tuple(
                 question_as_told(question, subject.pod)
-                for question in (*_skipped(outcomes, subject), *unread(subject, outcomes, facts))
+                for question in (*_skipped(outcomes, subject, facts), *unread(subject, outcomes, facts))
             ),
         )
 
@@ -135,9 +135,13 @@ def outcome(rule: Rule, facts: Facts) -> Outcome:
     return rule.check(**arguments)
 
 
-def _skipped(said: list[tuple[Rule, Outcome]], subject: Subject) -> tuple[NotChecked, ...]:
+def _skipped(said: list[tuple[Rule, Outcome]], subject: Subject, facts: Facts) -> tuple[NotChecked, ...]:
     decides = not serves_as_told(subject)
-    return tuple(NotChecked(r.id, o.reason, o.how, o.decides and decides) for r, o in said if isinstance(o, Skipped))
+    return tuple(
+        NotChecked(r.id, o.reason, how_to(o, subject, facts), o.decides and decides)
+        for r, o in said
+        if isinstance(o, Skipped)
+    )
 
 
 def _finding(rule: Rule, failed: Failed, affected: tuple[str, ...]) -> Finding:

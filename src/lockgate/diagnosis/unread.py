@@ -18,6 +18,7 @@ from lockgate.diagnosis.device_plugins import named_plugin
 from lockgate.diagnosis.rule import Check, Failed, Outcome, Rule, Skipped, needs_of
 from lockgate.diagnosis.stage import Stage, statuses
 from lockgate.diagnosis.subject import Facts, Subject, sections_read
+from lockgate.diagnosis.ways import COLLECT, PROBE, UNSEEN, read_log, read_node
 from lockgate.model.facts import API_SECTIONS, Missing, NodeFiles, NodeFolders, NodeStates, Snapshot
 from lockgate.model.finding import NotChecked, Severity
 from lockgate.model.objects import PodSpec
@@ -43,9 +44,6 @@ TELLS: Final[Mapping[Stage, tuple[str, ...]]] = {
 }
 _DRIVER_CRD: Final = "useNvidiaDriverCRD"
 _WHOLE: Final = (Stage.NODE, Stage.OPERAND, Stage.CLUSTER)
-_UNSEEN: Final = "nothing was read from the node itself: containerd's and CDI's files, the kernel's log"
-_COLLECT: Final = "kubectl gpu collect -o bundle.tgz"
-_PROBE: Final = f"{_COLLECT} --probe"
 
 
 def unread(subject: Subject, said: Sequence[tuple[Rule, Outcome]], facts: Facts) -> Iterator[NotChecked]:
@@ -56,7 +54,7 @@ def unread(subject: Subject, said: Sequence[tuple[Rule, Outcome]], facts: Facts)
     silent = [rule for rule, outcome in said if outcome is None]
     for section in TELLS[subject.stage]:
         lacking = _lacking(section, subject, facts)
-        if lacking is None or any(how.startswith(lacking.how) for how in told):
+        if lacking is None or any(how.startswith(lacking.how) for how in told if section not in _OF_NODE):
             continue
         rules = tuple(rule.id for rule in silent if _would_look(rule.check, section, facts))
         if rules:
@@ -68,6 +66,13 @@ def serves_as_told(subject: Subject) -> bool:
     """Whether a description tells that a node serves: every device is healthy, and it names the plugin's pod there."""
     rows = subject.gate.rows if subject.gate and named_plugin(subject.node) else ()
     return any(row.allocatable == row.capacity > 0 for row in rows)
+
+
+def how_to(skipped: Skipped, subject: Subject, facts: Facts) -> str:
+    """How what a rule lacks is read: a log by the command for this very subject."""
+    logs = facts.get("logs")
+    lacks_logs = isinstance(logs, Missing) and (skipped.reason, skipped.how) == (logs.reason, logs.how)
+    return _how("logs", logs, subject) if lacks_logs else skipped.how
 
 
 def hiding(snapshot: Snapshot, through: Iterable[str]) -> Iterator[NotChecked]:
@@ -88,18 +93,33 @@ def _all_of(lacking: Mapping[str, Missing]) -> str:
 
 
 def together(questions: Iterable[NotChecked]) -> tuple[NotChecked, ...]:
-    """What is open for several subjects said once, what decides first."""
+    """What is open for several subjects said once, what decides first.
+
+    What lacks for one reason decides for all who ask for it, where it decides for one.
+    """
     alike: dict[tuple[str, str], list[NotChecked]] = {}
-    for question in questions:
+    for question in _of_unseen_nodes(questions):
         alike.setdefault((question.id, question.reason), []).append(question)
-    return tuple(sorted(map(_one, alike.values()), key=lambda n: (not n.decides, n.id, n.reason)))
+    every = [_one(same) for same in alike.values()]
+    deciding = {(n.reason, n.how) for n in every if n.decides}
+    open_ = (msgspec.structs.replace(n, decides=(n.reason, n.how) in deciding) for n in every)
+    return tuple(sorted(open_, key=lambda n: (not n.decides, n.id, n.reason)))
+
+
+def _of_unseen_nodes(questions: Iterable[NotChecked]) -> Iterator[NotChecked]:
+    """Of a node that nothing was read from no part is told by itself: its kernel's log comes the same way."""
+    questions = tuple(questions)
+    ways = {n.how for n in questions if n.reason == UNSEEN}
+    for question in questions:
+        way = question.how.partition(";")[0]
+        yield msgspec.structs.replace(question, reason=UNSEEN, how=way) if way in ways else question
 
 
 def _one(same: Sequence[NotChecked]) -> NotChecked:
     hows = tuple(dict.fromkeys(n.how for n in same))
-    nodes = len(hows) > 1 and all(how.startswith(f"{_PROBE} ") for how in hows)
+    nodes = len(hows) > 1 and all(how.startswith(f"{PROBE} ") for how in hows)
     rules = tuple(dict.fromkeys(rule for n in same for rule in n.rules))
-    how = f"{_PROBE} all" if nodes else hows[0]
+    how = f"{PROBE} all" if nodes else hows[0]
     return msgspec.structs.replace(same[0], how=how, decides=any(n.decides for n in same), rules=rules)
 
 
@@ -159,7 +179,7 @@ def _of_node(section: str, subject: Subject, facts: Facts) -> Missing | None:
     missing = next((way for way in ways.values() if _is_open(way)), None)
     if missing is None and subject.stage is not Stage.NODE:
         return None
-    return Missing(_UNSEEN, missing.how if missing and _needs_permission(missing) else f"{_PROBE} {name}")
+    return Missing(UNSEEN, missing.how if missing and _needs_permission(missing) else read_node(name))
 
 
 def _tells_of(node: str, known: NodeFolders | NodeStates | Missing) -> bool:
@@ -224,8 +244,8 @@ def _how(section: str, missing: Missing, subject: Subject) -> str:
     if section != "logs" or _needs_permission(missing):
         return missing.how
     if subject.pod is None or subject.stage in _WHOLE:
-        return _COLLECT
-    return f"kubectl logs -n {subject.pod.namespace} {subject.pod.name} --all-containers --tail=200"
+        return COLLECT
+    return read_log(subject.pod)
 
 
 def _needs_permission(missing: Missing) -> bool:

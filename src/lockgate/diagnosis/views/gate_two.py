@@ -34,9 +34,6 @@ _OWN = {
     "+k3s": "/var/lib/rancher/k3s/agent/etc/containerd/config.toml",
     "+rke2": "/var/lib/rancher/rke2/agent/etc/containerd/config.toml",
 }
-_HOW = (
-    "Lockgate's toolkit agent publishes it in gpunodestates; or put the node's /etc/containerd and /etc/cdi into nodes/"
-)
 
 
 class DefinedDevices(msgspec.Struct, frozen=True):
@@ -175,11 +172,6 @@ class GateTwo:
     def on(self, node: str) -> NodeGate:
         """The gate of a node; one that nothing is known of answers None and empty."""
         return self._gates.get(node) or NodeGate(node)
-
-    @property
-    def how(self) -> str:
-        """How to get what is lacking."""
-        return _HOW
 
 
 def gate_two(

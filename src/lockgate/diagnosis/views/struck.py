@@ -16,6 +16,7 @@ from lockgate.diagnosis.seen import listed
 from lockgate.diagnosis.stage import Stage, is_ready
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.xids import Xids
+from lockgate.diagnosis.ways import read_node
 from lockgate.diagnosis.xid_told import Holders, NodeXid
 from lockgate.model import names
 from lockgate.model.facts import Missing, Nodes
@@ -27,7 +28,6 @@ from lockgate.xid.policies import nvidia_plugin_ignores
 
 STAGES: Final = (Stage.NODE, Stage.SCHEDULING, Stage.RUNNING, Stage.FAILED)
 _OPEN: Final = "That may be why: whose GPU it was, or when, is not known."
-_PROBE: Final = "kubectl gpu collect -o bundle.tgz --probe"
 _LOG: Final = "on the node: dmesg | grep -iE 'NVRM|Xid'"
 _LEAVE_IT_WELL: Final = (Family.APPLICATION, Family.CONTAINED)  # only the program is ended
 _MOST: Final = 8  # XIDs of one family on one node, told one by one
@@ -76,7 +76,7 @@ class Struck:
         """That nothing would tell of an XID of the node on which a pod ended; None where something would."""
         if not self._blind:
             return None
-        how = f"{_PROBE} {self._blind}; or {_LOG}"
+        how = f"{read_node(self._blind)}; or {_LOG}"
         return Skipped(f"the kernel's log of {self._blind} is not known: an XID may be behind it", how, decides=False)
 
     def of(self, family: Family) -> tuple[Hit, ...]:
@@ -93,7 +93,7 @@ class Struck:
         hits = self.of(family)
         sure = tuple(hit for hit in hits if hit.sure)
         if not sure:
-            return Skipped(f"{_summary(hits[:1])} {_OPEN}", f"{_PROBE} {hits[0].node}") if hits else None
+            return Skipped(f"{_summary(hits[:1])} {_OPEN}", read_node(hits[0].node)) if hits else None
         return Failed(
             about=f"node/{sure[0].node}",
             codes=self._codes(code, sure[0]),

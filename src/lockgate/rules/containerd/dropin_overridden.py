@@ -18,6 +18,7 @@ from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_two import GateTwo, NodeGate
 from lockgate.diagnosis.views.handler import NeededHandler, sandbox_image_lost
+from lockgate.diagnosis.ways import UNSEEN, read_node
 from lockgate.model.facts import Events, Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Node, Pod
@@ -69,7 +70,8 @@ def dropin_overridden(
         return None  # told once for all rules about the node
     if gate.effective is None:
         # What the kubelet says decides the verdict; the files only say why.
-        return Skipped(f"the containerd files of {gate.name} are not known", gate_two.how, decides=False)
+        unknown = UNSEEN if gate.is_unread else f"the containerd files of {gate.name} are not known"
+        return Skipped(unknown, read_node(gate.name), decides=False)
     if isinstance(gate.effective, ConfigError):
         return _refused(gate, gate.effective)
     lost = next((one for one in gate.lost if one.name == handler.name), None)

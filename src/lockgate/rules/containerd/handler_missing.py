@@ -18,6 +18,7 @@ from lockgate.diagnosis.views.gate_one import is_gpu_node
 from lockgate.diagnosis.views.gate_two import GateTwo, NodeGate
 from lockgate.diagnosis.views.handler import NeededHandler
 from lockgate.diagnosis.views.loaded import CONTAINERD
+from lockgate.diagnosis.ways import UNSEEN, read_node
 from lockgate.model.facts import Events, Missing, RuntimeClasses
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Event, Node, Pod
@@ -46,14 +47,16 @@ def handler_missing(
         if asked_of_node and gate.is_unread:
             return None  # told once for all rules about the node
         # Most pods need no handler: of a node it is asked only in case.
-        return Skipped(
-            f"what handlers {pod.spec.node_name} has loaded is not known", gate_two.how, decides=not asked_of_node
-        )
+        return Skipped(_unknown(gate), read_node(gate.name), decides=not asked_of_node)
     if handler.refused is None and gate.loaded is not None and handler.name in gate.loaded.names:
         if isinstance(events, Missing):
             return None  # a newer refusal would stand there
         return Passed(f"handler {handler.name} is loaded on {pod.spec.node_name}")
     return _failed(pod, handler, gate, runtime_classes)
+
+
+def _unknown(gate: NodeGate) -> str:
+    return UNSEEN if gate.is_unread else f"what handlers {gate.name} has loaded is not known"
 
 
 def _failed(pod: Pod, needed: NeededHandler, gate: NodeGate, classes: RuntimeClasses | Missing) -> Failed:
