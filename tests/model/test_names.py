@@ -14,7 +14,7 @@ def test_mig_devices_are_gpus_but_not_whole_ones() -> None:
     assert is_gpu_resource("nvidia.com/mig-1g.5gb") and not is_whole_gpu("nvidia.com/mig-1g.5gb")
 
 
-@pytest.mark.parametrize("name", ["nvidia.com/gpumem", "nvidia.com/gpucores", "amd.com/gpu", "cpu"])
+@pytest.mark.parametrize("name", ["nvidia.com/gpumem", "nvidia.com/gpucores", "volcano.sh/vgpu-memory", "amd.com/gpu", "cpu"])
 def test_amounts_and_other_vendors_are_no_devices(name: str) -> None:
     assert not is_gpu_resource(name)
 
@@ -27,3 +27,7 @@ def test_other_shapes_of_nvidias_devices_are_labels_that_nobody_reads(shape: str
 @pytest.mark.parametrize("shape", ["10de", "0302_10de", "0300_10de", "0403_10de", "15b3_10de", "0200_15b3", "1002"])
 def test_labels_that_are_read_and_other_devices_are_none_of_those(shape: str) -> None:
     assert not is_unread_pci_label(f"feature.node.kubernetes.io/pci-{shape}.present")
+
+
+def test_volcanos_slots_are_gpus_but_not_whole_ones() -> None:
+    assert is_gpu_resource("volcano.sh/vgpu-number") and not is_whole_gpu("volcano.sh/vgpu-number")

@@ -33,6 +33,11 @@ _TEXTS = [
         "(pod group is not ready, 4 minAvailable, 4 Pending)",
     ),
     (
+        "pod group is not ready, 4 Pending, 4 minAvailable; Pending: 4 Unschedulable",
+        ("Volcano", Refusal.GANG),
+        "its group is placed only when 4 of its pods fit at once (4 Pending, 4 minAvailable; Pending: 4 Unschedulable)",
+    ),
+    (
         "1/4 CardInsufficientMemory, 3/4 CardTypeMismatch",
         ("HAMi", Refusal.DEVICES),
         "no card fits (CardInsufficientMemory)",

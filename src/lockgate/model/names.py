@@ -16,12 +16,19 @@ MIG_PREFIX: Final = "nvidia.com/mig-"
 # The driver of NVIDIA's GPUs for dynamic resource allocation (dra-driver-nvidia-gpu)
 CLAIMS_DRIVER: Final = "gpu.nvidia.com"
 
-# What HAMi's pods ask for beside slots: parts of a card, which its own scheduler counts and kube-scheduler leaves out.
+# Slots of shared GPUs as Volcano's own device plugin offers them
+VOLCANO_SLOTS: Final = "volcano.sh/vgpu-number"
+
+# What pods of HAMi and of Volcano's vGPUs ask for beside slots: parts of a card, which their own scheduler counts and
+# kube-scheduler leaves out.
 HAMI_AMOUNTS: Final = (
     "nvidia.com/gpumem",
     "nvidia.com/gpumem-percentage",
     "nvidia.com/gpucores",
     "nvidia.com/priority",
+    "volcano.sh/vgpu-memory",
+    "volcano.sh/vgpu-memory-percentage",
+    "volcano.sh/vgpu-cores",
 )
 
 # Groups
@@ -100,11 +107,11 @@ IMAGE: Final = "docker.io/lockgate/lockgate"  # Lockgate's own, without its vers
 
 @lru_cache(maxsize=4096)  # asked for every container of a cluster, about the same few names
 def is_gpu_resource(name: str) -> bool:
-    """Whether a resource name is a GPU of some kind: whole, shared, renamed or a MIG device.
+    """Whether a resource name is a GPU of some kind: whole, shared, renamed, a slot of Volcano's or a MIG device.
 
     HAMi's `nvidia.com/gpumem` and `nvidia.com/gpucores` are amounts of memory and compute, not devices.
     """
-    return name.startswith(MIG_PREFIX) or is_whole_gpu(name)
+    return name.startswith(MIG_PREFIX) or name == VOLCANO_SLOTS or is_whole_gpu(name)
 
 
 def is_whole_gpu(name: str) -> bool:

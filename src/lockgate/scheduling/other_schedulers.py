@@ -66,6 +66,12 @@ _ROWS: Final[tuple[_Row, ...]] = (
         "{short} of {all} pods of its group fit nowhere, so none of them is placed ({why})",
     ),
     (
+        "Volcano",
+        Refusal.GANG,
+        re.compile(r"pod group is not ready, (?P<why>[^.]*?(?P<wanted>\d+) minAvailable[^.]*)"),
+        "its group is placed only when {wanted} of its pods fit at once ({why})",
+    ),
+    (
         "HAMi",
         Refusal.DEVICES,
         re.compile(

@@ -24,7 +24,12 @@ from lockgate.model.queues import NodeClaim
 _TEXT = re.compile(r'Resource "(?P<resource>[^"]+)" was requested but not registered')
 
 
-@rule(codes=("B10",), severity=Severity.WARNING, stages=(Stage.SCHEDULING, Stage.NODE))
+@rule(
+    codes=("B10",),
+    severity=Severity.WARNING,
+    stages=(Stage.SCHEDULING, Stage.NODE),
+    mutes=("discovery/no-gpu-node",),  # the node that it made for the pod is there, and has no GPU to show yet
+)
 def node_not_initialized(node_claims: NodeClaims | Missing, nodes: Nodes, node: Node | Missing) -> Failed | None:
     known = () if isinstance(node_claims, Missing) else node_claims
     mine = [c for c in known if isinstance(node, Missing) or c.status.node_name == node.name]

@@ -13,9 +13,10 @@ from lockgate.diagnosis.seen import listed, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.model import names
-from lockgate.model.facts import Missing, Nodes, Pods
+from lockgate.model.facts import DaemonSets, Missing, Nodes, Pods
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
-from lockgate.model.objects import Node, Pod
+from lockgate.model.objects import DaemonSet, Node, Pod
+from lockgate.scheduling.selectors import node_misses
 
 
 @rule(
@@ -25,7 +26,13 @@ from lockgate.model.objects import Node, Pod
     mutes=("operator/policy-not-ready",),
 )
 def no_gpu_node(
-    pod: Pod, gate_one: GateOne, nodes: Nodes, stage: Stage, node: Node | Missing, demand: Pods
+    pod: Pod,
+    gate_one: GateOne,
+    nodes: Nodes,
+    stage: Stage,
+    node: Node | Missing,
+    demand: Pods,
+    daemon_sets: DaemonSets | Missing,
 ) -> Failed | Passed | None:
     if gate_one.rows or (pod.spec.node_name and stage is not Stage.NODE):
         return Passed(f"{len(gate_one.rows)} GPU nodes are known: {listed(r.node for r in gate_one.rows)}")
@@ -39,7 +46,7 @@ def no_gpu_node(
     )
     return Failed(
         about="nodes",
-        severity=_severity(stage, bool(discovered), bool(demand)),
+        severity=_severity(stage, bool(discovered) or not _is_expected(daemon_sets), bool(demand)),
         codes=("G02", "G03") if discovered else ("G01",),
         summary=f"{_lack(nodes, node, gate_one.resource)}; {found}.",
         evidence=(
@@ -59,11 +66,21 @@ def no_gpu_node(
     )
 
 
-def _severity(stage: Stage, discovered: bool, demand: bool) -> Severity | None:
-    """A cluster, or a node, may well have no GPU; where discovery works and nobody waits, that is no fault at all."""
+def _severity(stage: Stage, explained: bool, demand: bool) -> Severity | None:
+    """A cluster, or a node, may well have no GPU: no fault at all where nobody waits, and nothing lacks discovery."""
     if stage not in (Stage.NODE, Stage.CLUSTER):
         return None
-    return Severity.INFO if stage is Stage.CLUSTER and discovered and not demand else Severity.WARNING
+    return Severity.INFO if stage is Stage.CLUSTER and explained and not demand else Severity.WARNING
+
+
+def _is_expected(daemon_sets: DaemonSets | Missing) -> bool:
+    """Whether anything here goes by the labels of discovery; the plugin of a cloud goes by those of its pools."""
+    return isinstance(daemon_sets, Missing) or any(map(_goes_by_discovery, daemon_sets))
+
+
+def _goes_by_discovery(daemon_set: DaemonSet) -> bool:
+    wanted = node_misses(daemon_set.spec.template.spec, Node())
+    return any(miss.key.startswith((names.NFD_PREFIX, f"{names.NVIDIA_GROUP}/")) for miss in wanted)
 
 
 def _lack(nodes: Nodes, asked: Node | Missing, resource: str) -> str:

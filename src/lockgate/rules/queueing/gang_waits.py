@@ -25,7 +25,11 @@ def gang_waits(
     pod: Pod, other_words: OtherWords, pod_events: Events | Missing, pod_groups: PodGroups | Missing
 ) -> Failed | None:
     said = other_words.about(Refusal.GANG)
-    word, why = (said.evidence[0], said.refusal.means) if said else _of_kube_scheduler(pod, pod_events)
+    word, why = (
+        (said.evidence[0], f"{said.refusal.scheduler}: {said.refusal.means}")
+        if said
+        else _of_kube_scheduler(pod, pod_events)
+    )
     if word is None:
         return None
     group = group_of(pod)
