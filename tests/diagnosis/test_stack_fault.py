@@ -75,3 +75,21 @@ def test_no_rule_of_the_stack_is_open_where_all_operands_are_well() -> None:
     assert [(n.id, n.decides) for n in unread] == [("logs", False)]
     assert not {"driver/nouveau", "operands/fabric", "mig/glibc"}.intersection(unread[0].rules)
     assert (found.verdict, found.exit_code) == (Verdict.HEALTHY, 0)
+
+
+def test_operands_that_crash_on_two_nodes_are_two_causes() -> None:
+    crashing = [{"name": "main", "restartCount": 4, "state": {"waiting": {"reason": "CrashLoopBackOff"}}}]
+    status = {"conditions": [{"type": "Ready", "status": "False"}], "containerStatuses": crashing}
+    facts = {
+        "operator": {"nodes": ["gpu-a", "gpu-b"], "stuck": {"gpu-a": "driver", "gpu-b": "container-toolkit"}},
+        "nodes": {"gpu-a": NO_GPU, "gpu-b": NO_GPU},
+        "pods": {
+            "gpu-operator/nvidia-driver-daemonset-gpu-a": {"status": status},
+            "gpu-operator/nvidia-container-toolkit-daemonset-gpu-b": {"status": status},
+        },
+    }
+    found = diagnose(snapshot(facts), parse_target(""), all_rules())
+    assert [(f.title, f.affects) for f in found.findings if not f.follows] == [
+        ("The driver pod crashes; its log decides", ("gpu-a",)),
+        ("The container-toolkit pod crashes; its log decides", ("gpu-b",)),
+    ]

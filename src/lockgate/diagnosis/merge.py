@@ -13,9 +13,12 @@ _MANY = ("pod", "node", "daemonset")
 
 
 def cause(finding: Finding) -> tuple[str, ...]:
-    """What makes two findings the same; nodes with the same fault are told together, whatever their names."""
+    """What makes two findings the same; nodes with the same fault are told together, whatever their names.
+
+    What a rule calls by another title is another fault: on one node the driver crashes, on another one the toolkit.
+    """
     kind = finding.about.partition("/")[0].replace("nodes", "node")
-    return (finding.id, kind, *finding.codes) if kind in _MANY else (finding.id, finding.about)
+    return (finding.id, kind, finding.title, *finding.codes) if kind in _MANY else (finding.id, finding.about)
 
 
 def joined(same: Sequence[Finding]) -> Finding:

@@ -71,7 +71,8 @@ def _failed(status: ContainerStatus) -> bool:
 def _how(status: ContainerStatus) -> str:
     ended = status.state.terminated or status.last_state.terminated
     times = f", {status.restart_count} restarts" if status.restart_count else ""
-    return f"ends with exit code {ended.exit_code}{times}" if ended else f"ends again and again{times}"
+    why = f"{ended.reason}, " if ended and ended.reason not in ("", "Error") else ""
+    return f"ends with {why}exit code {ended.exit_code}{times}" if ended else f"ends again and again{times}"
 
 
 def _listed(count: int) -> str:
