@@ -181,8 +181,13 @@ CASES: dict[str, tuple[Make, tuple[str, ...]]] = {
         _file("a.yaml", b"items: [" + b"{}," * 1_100_000 + b"{}]"),
         ("more than 1,000,000 values", "-o json"),
     ),
-    "JSON of objects without anything": (
-        _file("pods.json", b'{"kind": "PodList", "items": [' + b"{}," * 1_000_000 + b"{}]}"),
+    "JSON of objects with nothing but a name": (
+        _file(
+            "pods.json",
+            b'{"kind": "PodList", "items": ['
+            + b'{"kind":"Pod","metadata":{"name":"a"}},' * 1_000_000
+            + b'{"kind":"Pod","metadata":{"name":"a"}}]}',
+        ),
         ("more than 500,000 objects",),
     ),
     "an object of 5 MB": (

@@ -241,3 +241,12 @@ def test_a_description_of_a_pod_is_read() -> None:
     ]
     assert facts.events[1].text == SANDBOX
     assert isinstance(facts.nodes, Missing)
+
+
+@pytest.mark.parametrize("kind", ["Pod", "Node", "Deployment"])
+@pytest.mark.parametrize("metadata", [None, {}, {"generateName": "train-"}])
+def test_an_object_without_a_name_is_none_of_a_cluster(kind: str, metadata: dict[str, str] | None) -> None:
+    item = {"kind": kind} | ({} if metadata is None else {"metadata": metadata})
+    for text in (item, {"kind": "List", "items": [item]}):
+        with pytest.raises(InputError, match=rf"holds a {kind} without a name \(metadata.name\); expected one"):
+            from_bytes("a.json", json.dumps(text).encode())

@@ -71,7 +71,7 @@ def objects_of(name: str, stream: Readable, section: ApiSection) -> Iterator[Any
     for kind, raw in objects_in(name, stream):
         if kind not in ("", section.kind):
             raise InputError(f"{name}: holds a {kind} where a {section.kind} is expected")
-        yield typed(name, raw, section)
+        yield existing(name, raw, section)
 
 
 def objects_in(name: str, stream: Readable) -> Iterator[tuple[str, bytes]]:
@@ -125,6 +125,15 @@ def typed(name: str, raw: bytes, section: ApiSection) -> Any:
     if isinstance(value, Workload) and not value.kind:
         value = msgspec.structs.replace(value, kind=section.kind)
     check_quantities(name, value)
+    return value
+
+
+def existing(name: str, raw: bytes, section: ApiSection) -> Any:
+    """One object as a cluster has it: its kind's type, and a name; what is about to be created may have none."""
+    value = typed(name, raw, section)
+    if not value.metadata.name and section.kind != "Event":  # events are told apart by what they are about
+        expected = "expected one as kubectl get -o json|yaml prints it"
+        raise InputError(f"{name}: holds a {section.kind} without a name (metadata.name); {expected}")
     return value
 
 

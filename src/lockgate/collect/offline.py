@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 
 from lockgate.collect.bounds import MAX_TEXT
 from lockgate.collect.custom_owner import parse_owner
-from lockgate.collect.decode import any_objects, objects_in, text_of, typed, untyped, utf8
+from lockgate.collect.decode import any_objects, existing, objects_in, text_of, untyped, utf8
 from lockgate.collect.errors import InputError
 from lockgate.collect.event_stream import is_event_list, parse_event_stream
 from lockgate.collect.folder import from_folder, latest_moment
@@ -105,7 +105,7 @@ def _of_objects(name: str, objects: Iterable[tuple[str, bytes]], asked: str = ""
             owners += _owner(name, raw)
             continue
         section = BY_KIND[kind]
-        taken.add(section.section, [typed(name, raw, section)])
+        taken.add(section.section, [existing(name, raw, section)])
     if not (taken or owners):
         raise InputError(
             f"{name}: holds {_listed(unknown)}; expected a Pod, a List of pods or another kind that is read"
