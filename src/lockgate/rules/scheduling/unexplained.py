@@ -11,22 +11,33 @@ Fix: read the quoted text; if a node is open, wait a minute and ask again.
 
 from lockgate.diagnosis.gate_row import GateRow
 from lockgate.diagnosis.rule import Failed, rule
-from lockgate.diagnosis.seen import gate_rows, listed, pod_ref, scheduler_text, some
+from lockgate.diagnosis.seen import MOST_NODES, gate_rows, listed, more_nodes, pod_ref, scheduler_text, some
 from lockgate.diagnosis.stage import Stage
-from lockgate.diagnosis.views.gate_one import GateOne
+from lockgate.diagnosis.views.gate_one import GateOne, holders
 from lockgate.model import names
-from lockgate.model.facts import Events, Missing
-from lockgate.model.finding import Remedy, Risk, Severity
+from lockgate.model.facts import Events, Missing, Nodes, Pods
+from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 from lockgate.scheduling.causes import Cause
 from lockgate.scheduling.messages import FailedScheduling
+from lockgate.scheduling.node_fit import pods_by_node
+from lockgate.scheduling.requests import amounts, defaulted_requests
 
 
 @rule(codes=(), severity=Severity.WARNING, stages=(Stage.SCHEDULING,), gpu=None, fallback=True, asks_gpu=None)
-def unexplained(pod: Pod, gate_one: GateOne | Missing, pod_events: Events | Missing) -> Failed | None:
+def unexplained(
+    pod: Pod,
+    gate_one: GateOne | Missing,
+    pod_events: Events | Missing,
+    nodes: Nodes | Missing,
+    pods: Pods | Missing,
+) -> Failed | None:
     word, text = scheduler_text(pod, () if isinstance(pod_events, Missing) else pod_events)
     if word is None:
         return None
+    foreign = _foreign(text)
+    if foreign and not isinstance(nodes, Missing) and not isinstance(pods, Missing):
+        return _of_foreign(pod, foreign, word, nodes, pods)
     gate = None if isinstance(gate_one, Missing) or not gate_one.asked else gate_one
     open_now = _surest(gate.open_rows) if gate else ()
     return Failed(
@@ -35,6 +46,40 @@ def unexplained(pod: Pod, gate_one: GateOne | Missing, pod_events: Events | Miss
         summary=_summary(open_now, text, word.verbatim),
         evidence=(*some(word), *(gate_rows(gate, open_now) if gate else ())),
         remedy=(_remedy(pod, isinstance(gate_one, Missing) or bool(_in_doubt(open_now))),),
+    )
+
+
+def _foreign(text: FailedScheduling | None) -> str:
+    """The device of another vendor that lacks, where nothing else is said."""
+    lacking = {r.resource for r in text.reasons} if text else set()
+    name = next(iter(lacking)) if len(lacking) == 1 else ""
+    return name if "/" in name and not names.is_gpu_resource(name) else ""
+
+
+def _of_foreign(pod: Pod, resource: str, word: Evidence, nodes: Nodes, pods: Pods) -> Failed:
+    here = pods_by_node(pods)
+    offers = [(n, amounts(n.status.allocatable)[resource]) for n in nodes if resource in n.status.allocatable]
+    held = {n.name: holders(here.get(n.name, ()), resource) for n, _ in offers}
+    all_offered, all_held = sum(count for _, count in offers), sum(h.count for own in held.values() for h in own)
+    return Failed(
+        about=pod_ref(pod),
+        title=f"The nodes have too little {resource}, which is no resource of NVIDIA's",
+        summary=f"It asks for {defaulted_requests(pod.spec).get(resource, 0)}; of {all_offered} on {len(offers)} nodes "
+        f"{all_held} are requested. What its vendor's plugin and driver do is not judged here.",
+        evidence=(
+            word,
+            *(
+                Evidence(
+                    object=f"node/{n.name}",
+                    field=f"status.allocatable[{resource}]",
+                    value=str(count),
+                    note=f"requested by {listed(f'{h.pod} ({h.count})' for h in held[n.name]) or 'nobody'}",
+                )
+                for n, count in offers[:MOST_NODES]
+            ),
+            *more_nodes(len(offers) - MOST_NODES),
+        ),
+        remedy=(Remedy("See who holds it, and what else stands in the way", "kubectl describe nodes", Risk.NONE),),
     )
 
 
