@@ -20,7 +20,7 @@ TEXTS = {
     "container create failed: read status from sync socket: No such process": "injection/user-namespace",
     "QMP command failed: vfio 0000:06:00.0: group 5 is not viable": "injection/vfio-group-not-viable",
     'Failed to pull image "nvcr.io/nvidia/driver:515.65.01-buildroot2021.02.12": not found': "image/driver-os-not-published",
-    'Failed to pull image "nvcr.io/nvidia/driver:535-5.15.0-118-generic-ubuntu22.04": rpc error: code = NotFound': "",
+    'Failed to pull image "nvcr.io/nvidia/driver:535-5.15.0-118-generic-ubuntu22.04": rpc error: code = NotFound': "pod/image",
     'Failed to pull image "nvcr.io/nvidia/driver:535-5.15.0-118-generic-ubuntu22.04": nvcr.io/nvidia/driver:535-5.15.0-118-generic-ubuntu22.04: not found': "image/driver-kernel-not-published",
     "exec /usr/bin/python3: exec format error": "image/wrong-architecture",
     "The node was low on resource: ephemeral-storage. Threshold quantity: 5Gi, available: 4Gi.": "image/no-disk-space",

@@ -16,7 +16,20 @@ _WORDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         ("admission/amount-invalid", "manifest/gpu-not-whole"),
     ),
     (r"unable to validate against any security context constraint", ("admission/security-context-constraint",)),
-    (r"insufficient unused quota for \S+ in flavor", ("queueing/kueue-waiting",)),
+    (r"\b\d*\.\d+ (?:of a )?(?:gpus?|nvidia\.com/gpu)\b", ("admission/amount-invalid", "manifest/gpu-not-whole")),
+    (r'error looking up service account|serviceaccount "[^"]+" not found', ("admission/service-account-missing",)),
+    (r'resourceclaim(?:template)?\.resource\.k8s\.io "[^"]+" not found', ("claims/claim-missing",)),
+    (r"resource in cluster is overused", ("queueing/group-not-admitted",)),
+    (
+        r"insufficient (?:unused )?quota for \S+ in flavor|LocalQueue \S+ doesn't exist|ClusterQueue \S+ is inactive"
+        r"|the workload is deactivated|the workload waits for admission check",
+        ("queueing/kueue-waiting",),
+    ),
+    (r"scheduling is blocked due to non-empty scheduling gates", ("scheduling/gated",)),
+    (
+        r"job has reached the specified backoff limit|job was active longer than specified deadline",
+        ("workload/gave-up",),
+    ),
     # what the scheduler says of preemption is no cause: the ones behind it are
     (
         r"no preemption victims found for incoming p",
@@ -50,6 +63,9 @@ _WORDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         r"|invalid request: unknown device|resources cannot be allocated with topology locality",
         ("kubelet/refused",),
     ),
+    (r"kubelet stopped posting node status|container runtime is down", ("nodes/not-ready",)),
+    (r"node \S+ has been rebooted, boot id", ("kubelet/started-before-plugin",)),
+    (r'back-off pulling image|failed to pull image "', ("pod/image",)),
     (r"no healthy devices", ("devices/unhealthy", "kubelet/refused")),
     # containerd, CDI, the hook
     (r"conflicting device \S+ \(specs ", ("cdi/conflicting-names",)),
@@ -61,14 +77,31 @@ _WORDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         r"waiting for nvidia container stack to be setup|failed to validate the driver, retrying",
         ("operands/init-waits",),
     ),
+    (r"error creating output file: \S+ \S*features\.d/", ("discovery/features-not-arriving",)),
     # driver
-    (r"couldn't communicate with the NVIDIA driver", ("driver/not-answering", "driver/kernel-moved")),
+    (
+        r"nvidia-smi has failed|couldn't communicate with the NVIDIA driver",
+        ("driver/not-answering", "driver/kernel-moved"),
+    ),
+    (r"no nvidia-smi on the host|nvidia-smi .* has not answered within \d+ s", ("driver/not-answering",)),
+    (r"SecureBoot enabled", ("driver/unsigned-module",)),
+    (r"failed to delete workload pods on the node for the driver upgrade", ("driver/upgrade-stuck",)),
+    (r"avc:\s+denied .*\bnvidia", ("gpu-use/selinux-denies",)),
+    # of a GPU of its own the program takes too much; of a shared one the others hold it
+    (
+        r"CUDA out of memory|CUDA error: out of memory|CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation",
+        ("gpu-use/shared-memory-full",),
+    ),
+    (r"GPU has fallen off the bus", ("xid/off-the-bus",)),
     (r"nvml error: driver not loaded|ERROR_DRIVER_NOT_LOADED", ("driver/module-not-loaded", "driver/not-answering")),
     (r"compiler differs from the one used to build the kernel", ("driver/compiler",)),
     (r"a driver such as: nouveau|failed to enable MSI-X", ("driver/nouveau",)),
     (r"auto drain of the node \S+ is disabled by the upgrade policy", ("driver/in-use",)),
     (r"kernel driver in use: vfio-pci", ("nodes/for-machines",)),
-    (r"number of NVSwitches don't match with any supported", ("operands/fabric",)),
+    (
+        r"number of NVSwitches don't match with any supported|GPU driver interface version \S+ don't match with driver",
+        ("operands/fabric",),
+    ),
     (r"NVML library version: \d", ("gpu-use/driver-library-differs",)),
 )
 _READ: Final = tuple((re.compile(words, re.IGNORECASE), ids) for words, ids in _WORDS)
