@@ -103,11 +103,11 @@ def _vary(case: Case, ask: str, name: str, variant: Variant, change: Change, rul
     changed = world(case.facts)
     if not change(changed, random.Random(name)):
         return None
-    expect = _allowing_less(case, ask, rules) if variant.takes_away else case.expect
+    expect = allowing_less(case, ask, rules) if variant.takes_away else case.expect
     return Question(name=name, snapshot=variant.read(changed), ask=ask, expect=expect)
 
 
-def _allowing_less(case: Case, ask: str, rules: Rules) -> Expect:
+def allowing_less(case: Case, ask: str, rules: Rules) -> Expect:
     """With fewer facts the answer may stop on the way: at what follows from the cause, or at not knowing.
 
     A code of the catalogue is not known where a rule says so that tells of it.

@@ -150,12 +150,12 @@ def _without(value: dict[str, Any], keys: tuple[str, ...]) -> None:
 
 
 def _reword(world: World, texts: list[tuple[re.Pattern[str], str]]) -> None:
-    for text in _messages(world):
+    for text in messages(world):
         for pattern, other in texts:
             text["message"] = pattern.sub(other, text["message"])
 
 
-def _messages(world: World) -> Iterator[dict[str, Any]]:
+def messages(world: World) -> Iterator[dict[str, Any]]:
     """Everything that the scheduler or a kubelet worded."""
     yield from (e for e in world.objects["events"] if "message" in e)
     for pod in world.objects["pods"]:
