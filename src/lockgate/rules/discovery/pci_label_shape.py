@@ -13,7 +13,7 @@ add one of the three labels.
 from typing import Final
 
 from lockgate.diagnosis.gate_row import Obstacle
-from lockgate.diagnosis.rule import Failed, Passed, rule
+from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
@@ -32,13 +32,11 @@ _READ: Final = ", ".join(label.removeprefix(names.NFD_PREFIX) for label in names
     stages=(Stage.SCHEDULING, Stage.NODE),
     mutes=("operands/plugin-not-targeted", "operands/left-out", "operator/policy-not-ready"),
 )
-def pci_label_shape(pod: Pod, gate_one: GateOne, nodes: Nodes, daemon_sets: DaemonSets) -> Failed | Passed | None:
+def pci_label_shape(pod: Pod, gate_one: GateOne, nodes: Nodes, daemon_sets: DaemonSets) -> Failed | None:
     waiting = [d for d in daemon_sets if _waits(d)]
     bare = {row.node for row in gate_one.nearest_with(Obstacle.NO_RESOURCE)}
     lost = [n for n in nodes if n.name in bare and _shapes(n) and not _is_read(n)]
-    if waiting and lost:
-        return _failed(pod, lost, waiting)
-    return Passed("the operator reads the labels of discovery") if waiting and gate_one.rows else None
+    return _failed(pod, lost, waiting) if waiting and lost else None
 
 
 def _waits(daemon_set: DaemonSet) -> bool:
