@@ -199,7 +199,7 @@ spec: {suspend: true, template: {spec: {containers: [{name: main, resources: {li
 def test_what_stands_alone_on_standard_input_needs_no_name() -> None:
     described = b"Name:  x\nNamespace:  ml\nNode:  <none>\nStatus:  Pending\nContainers:\n  main:\n    Image:  app:1\n"
     assert "pod/x in ml" in run("why", "-", stdin=described).stdout
-    assert "job/train in ml: The workload wants no pods" in run("why", "-", stdin=MANIFEST).stdout
+    assert "The workload is scaled to 0 or suspended" in run("why", "-", stdin=MANIFEST).stdout
     two = described + b"\n\n" + described.replace(b"x\n", b"y\n", 1)
     assert "pod/y in ml" in run("why", "pod/y", "--from", "-", stdin=two).stdout
 

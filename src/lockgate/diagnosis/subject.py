@@ -50,12 +50,17 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     def well(self) -> bool:
         """Whether it does what was asked of it, as far as its own status tells."""
         running = self.stage is Stage.RUNNING and self.pod is not None and is_ready(self.pod)
-        return running or self.stage in _PAST or self._waits_for_its_time or self.has_finished
+        return running or self.stage in _PAST or self._waits_for_its_time or self.has_finished or self._is_scaled_to_0
 
     @property
     def has_finished(self) -> bool:
         """Whether it is a Job that has done all of its work, and whose pods may be gone."""
         return self.stage is Stage.NO_POD and self.workload is not None and ended_as(self.workload, "Complete")
+
+    @property
+    def _is_scaled_to_0(self) -> bool:
+        """Whether somebody chose that it has no pods."""
+        return self.stage is Stage.NO_POD and self.workload is not None and self.workload.spec.replicas == 0
 
     @property
     def _waits_for_its_time(self) -> bool:

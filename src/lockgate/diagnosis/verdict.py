@@ -121,7 +121,7 @@ def _state(about: Sequence[Subject]) -> str:
     if first.has_finished:
         return _WHERE[Stage.SUCCEEDED]
     if first.stage is Stage.NO_POD and first.workload is not None and not first.workload.spec.replicas:
-        return "has no pod between its runs" if first.well else "has no pod"
+        return "has no pod between its runs" if first.well and first.workload.kind == "CronJob" else "has no pod"
     return _WHERE[first.stage]
 
 

@@ -28,7 +28,7 @@ def policy_not_ready(cluster_policies: ClusterPolicies) -> Failed | Passed | Non
     false = _false(policy)
     first = false[0] if false else None
     going = bool(false) and all(c.reason in _ON_THE_WAY for c in false if c.type not in _PAIR)
-    why = first.message or first.reason if first else "its status says nothing: no operator has looked at it yet"
+    why = first.message or first.reason if first else _unsaid(policy)
     return Failed(
         about=f"clusterpolicy/{policy.name}",
         severity=Severity.WARNING if going else None,
@@ -45,6 +45,12 @@ def policy_not_ready(cluster_policies: ClusterPolicies) -> Failed | Passed | Non
             ),
         ),
     )
+
+
+def _unsaid(policy: ClusterPolicy) -> str:
+    if policy.status.state:  # an operator wrote it
+        return "no condition of it says why; the operator's log does"
+    return "its status says nothing: no operator has looked at it yet"
 
 
 def _false(policy: ClusterPolicy) -> list[Condition]:

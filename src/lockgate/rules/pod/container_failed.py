@@ -7,12 +7,16 @@ How to tell: the container's last state has an exit code and its log the last wo
 Fix: read the container's log; look for `Xid` in the node's kernel log if it speaks of CUDA or NVML.
 """
 
+from typing import Final
+
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import pod_ref
 from lockgate.diagnosis.stage import Stage, statuses
 from lockgate.model.facts import Logs, Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import ContainerStatus, Pod, StateTerminated
+
+_MORE_MEMORY: Final = Remedy("Raise limits.memory of the container, or let its program take less", "", Risk.LOW)
 
 
 @rule(codes=(), severity=Severity.ERROR, stages=(Stage.FAILED,), gpu=None, fallback=True, asks_gpu=None)
@@ -25,7 +29,7 @@ def container_failed(pod: Pod, logs: Logs | Missing) -> Failed:
     previous = " --previous" if status and status.restart_count else ""
     return Failed(
         about=pod_ref(pod),
-        summary=f"{name} ended: {words}{restarts}. Whether a GPU has to do with it cannot be told from here.",
+        summary=f"{name} ended: {words}{restarts}. {_meaning(ended)}",
         evidence=(
             Evidence(
                 object=pod_ref(pod),
@@ -36,6 +40,7 @@ def container_failed(pod: Pod, logs: Logs | Missing) -> Failed:
             *_last_line(pod, status.name if status else "", logs),
         ),
         remedy=(
+            *([_MORE_MEMORY] if _of_memory(ended) else []),
             Remedy("Read its log", f"kubectl logs -n {pod.namespace} {pod.name}{which}{previous} --tail=50", Risk.NONE),
         ),
     )
@@ -47,6 +52,16 @@ def _ended(pod: Pod) -> tuple[ContainerStatus | None, StateTerminated | None]:
             if ended is not None and ended.exit_code:
                 return status, ended
     return None, None
+
+
+def _of_memory(ended: StateTerminated | None) -> bool:
+    return ended is not None and ended.reason == "OOMKilled"
+
+
+def _meaning(ended: StateTerminated | None) -> str:
+    if _of_memory(ended):
+        return "It used more memory than limits.memory or its node has: memory of the host, not of a GPU."
+    return "Whether a GPU has to do with it cannot be told from here."
 
 
 def _words(ended: StateTerminated) -> str:

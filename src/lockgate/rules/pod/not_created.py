@@ -35,7 +35,7 @@ def not_created(pod: Pod, pod_events: Events | Missing) -> Failed | None:
 
 def _words(stuck: ContainerStatus) -> str:
     waiting = stuck.state.waiting
-    return f"container {stuck.name}: {waiting.reason}: {waiting.message}" if waiting else ""
+    return ": ".join(filter(None, (f"container {stuck.name}", waiting.reason, waiting.message))) if waiting else ""
 
 
 def _state(pod: Pod, stuck: ContainerStatus) -> Evidence | None:

@@ -27,7 +27,7 @@ def preemption_would_not_help(pod: Pod, pod_events: Events | Missing) -> Failed 
         return None
     return Failed(
         about=pod_ref(pod),
-        summary=f"What its event says of preemption is no cause: {_meaning(after)}.",
+        summary=f"Ignore the event's words on preemption: {_meaning(after)}.",
         evidence=_quoted(word, after),
     )
 
@@ -40,8 +40,8 @@ def _quoted(word: Evidence | None, after: Preemption) -> tuple[Evidence, ...]:
 
 def _meaning(after: Preemption) -> str:
     told = {
-        "on {} no pod has a lower priority than it": after.victims_missing,
-        "on {} it would not fit whichever pod ended": after.not_helpful,
+        "on {} no pod has a lower priority to give way": after.victims_missing,
+        "ending other pods would not help on {}": after.not_helpful,
     }
     return ", ".join(text.format(_nodes(count)) for text, count in told.items() if count)
 

@@ -1,6 +1,6 @@
-"""The workload wants no pods.
+"""The workload is scaled to 0 or suspended.
 
-It is scaled to 0 or suspended.
+It wants no pods, and somebody chose that.
 
 Why it matters: nothing is wrong with GPUs; nobody asks for a pod.
 How to tell: `spec.replicas` is 0, or `spec.suspend` is true.
@@ -14,7 +14,7 @@ from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Workload
 
 
-@rule(codes=("A15",), severity=Severity.WARNING, stages=(Stage.NO_POD,), gpu=False, asks_gpu=None)
+@rule(codes=("A15",), severity=Severity.INFO, stages=(Stage.NO_POD,), gpu=False, asks_gpu=None)
 def asks_for_none(workload: Workload) -> Failed | None:
     if wanted(workload) or workload.kind == "DaemonSet":
         return None
@@ -27,7 +27,7 @@ def asks_for_none(workload: Workload) -> Failed | None:
         about=place,
         summary=f"{workload.kind} {workload.name}: {field} is {value}.",
         evidence=(Evidence(object=place, field=field, value=value),),
-        remedy=(Remedy("Ask for pods", command, Risk.LOW),),
+        remedy=(Remedy("If it is meant to run", command, Risk.LOW),),
     )
 
 
