@@ -9,6 +9,7 @@ from typing import Final, TextIO
 
 from lockgate.cli.render.lines import MOST_EVIDENCE, MOST_QUESTIONS, WIDTH, bounded, few
 from lockgate.diagnosis.target import TOLD
+from lockgate.diagnosis.ways import COLLECT, PROBE
 from lockgate.model.finding import Diagnosis, Evidence, Finding, NotChecked, Remedy, Severity, Verdict
 
 _STYLES: Final = {"bold": "1", "dim": "2", "red": "1;31", "green": "1;32", "yellow": "1;33", "cyan": "36"}
@@ -22,6 +23,11 @@ _WORDS: Final = {
 }
 _MOST_OPEN: Final = 3  # rules that one lacking fact keeps open
 _MOST_ALIKE: Final = 3  # facts that lack alike, of one node or pod each
+_SECTIONS: Final = {"node-files": "what the node says itself"}  # as a person says it
+_HAND_BACK: Final = (
+    "Put a log that you fetch into a folder as logs/NAMESPACE/POD/CONTAINER.log beside the rest (cluster/*.json), and "
+    "run kubectl gpu why --from FOLDER."
+)
 _RISKS: Final = {"medium": "touches other pods", "high": "touches every pod of a node"}
 
 
@@ -56,7 +62,7 @@ def render_text(diagnosis: Diagnosis, paint: Paint) -> Iterator[str]:
         yield from _cause(diagnosis, root, number if len(roots) > 1 else 0, paint)
     yield from _waived(diagnosis, paint)
     yield from _ruled_out(diagnosis, paint)
-    yield from _not_checked(diagnosis.not_checked, paint)
+    yield from _not_checked(diagnosis, paint)
     yield from _next(roots, paint)
 
 
@@ -175,10 +181,30 @@ def _ruled_out(diagnosis: Diagnosis, paint: Paint) -> Iterator[str]:
         yield from _wrap(f"{item.id}: {item.reason}", 6, first=2)
 
 
-def _not_checked(items: tuple[NotChecked, ...], paint: Paint) -> Iterator[str]:
-    """What decides stands first, under a heading of its own."""
-    yield from _open([n for n in items if n.decides], "Not checked, and could change the answer", paint)
-    yield from _open([n for n in items if not n.decides], "Not checked", paint)
+def _not_checked(diagnosis: Diagnosis, paint: Paint) -> Iterator[str]:
+    """What decides stands first, under a heading of its own; where all is well the rest is a line."""
+    deciding = [n for n in diagnosis.not_checked if n.decides]
+    beside = [n for n in diagnosis.not_checked if not n.decides]
+    needless = {n.id: n for n in beside if diagnosis.verdict is Verdict.HEALTHY and not deciding and _is_needless(n)}
+    yield from _open(deciding, "Not checked, and could change the answer", paint)
+    if diagnosis.source.kind == "files" and any(n.how.startswith("kubectl logs") for n in deciding):
+        yield from _wrap(_HAND_BACK, 2)
+    yield from _open([n for n in beside if n.id not in needless], "Not checked", paint)
+    if needless:
+        yield ""
+        yield from (paint("dim", line) for line in _wrap(_needless(list(needless.values())), 2, first=0))
+
+
+def _is_needless(item: NotChecked) -> bool:
+    """Whether a section was not looked at for want of a file; a permission that lacks is told in any case."""
+    return bool(item.rules) and not item.how.startswith("RBAC")
+
+
+def _needless(items: Sequence[NotChecked]) -> str:
+    names = ", ".join(_SECTIONS.get(n.id, n.id.replace("-", " ")) for n in items)
+    probe = next((n.how for n in items if n.how.startswith(PROBE)), COLLECT)
+    how = items[0].how if len(items) == 1 else probe
+    return f"Not looked at, and not needed for this verdict: {names}; {how} has {'it' if len(items) == 1 else 'them'}"
 
 
 def _open(items: Sequence[NotChecked], heading: str, paint: Paint) -> Iterator[str]:
