@@ -8,6 +8,7 @@ from typing import Any
 import fastjsonschema
 import pytest
 
+from lockgate.cli.main import main
 from tests.cli.test_smoke import Estate, node, smoke
 from tests.cli.test_why import BUNDLES, run
 
@@ -78,3 +79,23 @@ def test_the_same_facts_give_the_same_report(kind: str, command: tuple[str, ...]
         return json.dumps(document)
 
     assert undated(run(*command, "-o", "json").stdout) == undated(run(*command, "-o", "json").stdout)
+
+
+OF_A_BUNDLE = {
+    "diagnosis": ("why", "--from"),
+    "survey": ("survey", "--from"),
+    "capacity": ("capacity", "--from"),
+    "fit": ("fit", "--gpus", "2", "--from"),
+    "bundle-contents": ("bundle", "show"),
+    "explanation-list": ("explain", "capacity", "--from"),
+}
+
+
+@pytest.mark.parametrize("kind", OF_A_BUNDLE)
+def test_what_is_said_of_every_recorded_bundle_fits_its_schema(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    check = schema(kind)
+    bundles = sorted(BUNDLES.glob("*.tgz"))
+    assert bundles
+    for bundle in bundles:
+        main([*OF_A_BUNDLE[kind], str(bundle), "-o", "json"])
+        check(json.loads(capsys.readouterr().out))
