@@ -19,7 +19,8 @@ from tests.corpus.written import Case, load, of_rules
 
 _ASKED = [(case, ask) for case in chain(load("reports"), of_rules()) for ask in case.asks if ask.startswith("pod/")]
 # NVIDIA's runtime writes a line of its own before that of a hook that fails: such a message has two lines.
-_HOOK, _TWO_LINES = "stderr: ", "stderr: Auto-detected mode as 'legacy'\n"
+_HOOK = "nvidia-container-cli: "
+_TWO_LINES = f"stderr: Auto-detected mode as 'legacy'\n{_HOOK}"
 
 
 @cache
@@ -40,8 +41,20 @@ def _pasted(objects: Objects) -> Snapshot:
     return from_bytes("standard input", "\n\n".join(texts).encode())
 
 
+def _of_waits(pod: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What a container waits for as the kubelet's event, since describe shows no message of a state that waits."""
+    states = [s.get("state", {}).get("waiting", {}) for s in pod.get("status", {}).get("containerStatuses", ())]
+    about = {"kind": "Pod", "namespace": _key(pod["metadata"])[0], "name": pod["metadata"]["name"]}
+    return [
+        {"type": "Warning", "reason": "Failed", "message": f"Error: {state['message']}", "involvedObject": about}
+        for state in states
+        if state.get("message") and state.get("reason") == "RunContainerError"
+    ]
+
+
 def _misses(case: Case, ask: str, *, two_lines: bool) -> str:
     told = world(case.facts)
+    told.objects["events"] += [event for pod in told.objects["pods"] for event in _of_waits(pod)]
     for text in messages(told) if two_lines else ():
         text["message"] = text["message"].replace(_HOOK, _TWO_LINES)
     expect = allowing_less(case, ask, _rules())
