@@ -40,4 +40,3 @@ def _list(kind: str, objects: list[dict[str, Any]]) -> str:
 
 def _place(path: str) -> str:
     return path.lstrip("/") if path.startswith("/") else path if "." in path else f"{path}.txt"
-

@@ -14,7 +14,9 @@ def test_mig_devices_are_gpus_but_not_whole_ones() -> None:
     assert is_gpu_resource("nvidia.com/mig-1g.5gb") and not is_whole_gpu("nvidia.com/mig-1g.5gb")
 
 
-@pytest.mark.parametrize("name", ["nvidia.com/gpumem", "nvidia.com/gpucores", "volcano.sh/vgpu-memory", "amd.com/gpu", "cpu"])
+@pytest.mark.parametrize(
+    "name", ["nvidia.com/gpumem", "nvidia.com/gpucores", "volcano.sh/vgpu-memory", "amd.com/gpu", "cpu"]
+)
 def test_amounts_and_other_vendors_are_no_devices(name: str) -> None:
     assert not is_gpu_resource(name)
 
