@@ -185,7 +185,7 @@ Events:
     assert "kubectl get nodes -A -o json" in result.stdout
     open_ = result.stdout.partition("Not checked")[2]
     assert "nodes: a description does not show it; to know it: kubectl get nodes -A -o json" in open_
-    assert re.search(r"open: autoscaling/.+ and 19 more", " ".join(open_.split()))
+    assert re.search(r"open: autoscaling/.+ and \d+ more", " ".join(open_.split()))
 
 
 MANIFEST = b"""

@@ -39,7 +39,7 @@ def _print(figures: Figures, options: argparse.Namespace, seconds: float) -> Non
     print("exit status: " + ", ".join(f"{code}: {count:,}" for code, count in sorted(figures.codes.items())))
     if figures.slowest and figures.largest:
         print(f"slowest {figures.slowest.seconds:.1f} s of CPU (input {figures.slowest.number})", end="; ")
-        print(f"largest {figures.largest.megabytes} MB resident (input {figures.largest.number})")
+        print(f"largest {figures.largest.megabytes} MB more than before (input {figures.largest.number})")
     print(f"failures: {sum(map(len, figures.failures.values())):,} of {len(figures.failures)} kinds")
     for wrong, numbers in sorted(figures.failures.items(), key=lambda item: -len(item[1])):
         print(f"{len(numbers):6} {wrong} (input {numbers[0]})")

@@ -17,7 +17,7 @@ from typing import Final
 from lockgate.cli.main import main
 
 SECONDS: Final = 10.0  # of CPU time for one input
-MEGABYTES: Final = 400  # resident, at the most, with the program itself
+MEGABYTES: Final = 400  # resident, at the most, beyond what the process had before: it may be that of a whole suite
 _HUNG: Final = 60  # seconds on the clock
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -46,6 +46,7 @@ def run(arguments: list[str], stdin: Path | None) -> Ran:
     said = io.TextIOWrapper(told, "utf-8", "backslashreplace", newline="\n", write_through=True)  # as Python's own
     kept, began, code, error, place = (sys.stdin, sys.stdout, sys.stderr), time.process_time(), -1, "", ""
     _forget_peak()
+    before = _megabytes("VmRSS")
     with (stdin or Path("/dev/null")).open() as given, _clock():
         sys.stdin, sys.stdout, sys.stderr = given, out, said
         try:
@@ -57,7 +58,14 @@ def run(arguments: list[str], stdin: Path | None) -> Ran:
         finally:
             sys.stdin, sys.stdout, sys.stderr = kept
     texts = printed.getvalue().decode(), told.getvalue().decode()
-    return Ran(code, *texts, seconds=time.process_time() - began, megabytes=_peak(), error=error, place=place)
+    return Ran(
+        code,
+        *texts,
+        seconds=time.process_time() - began,
+        megabytes=_megabytes("VmHWM") - before,
+        error=error,
+        place=place,
+    )
 
 
 def wrong_with(ran: Ran, arguments: list[str]) -> str:
@@ -129,6 +137,6 @@ def _forget_peak() -> None:
     Path("/proc/self/clear_refs").write_text("5")  # the peak counts from now: proc(5)
 
 
-def _peak() -> int:
-    found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
+def _megabytes(what: str) -> int:
+    found = re.search(rf"{what}:\s+(\d+) kB", Path("/proc/self/status").read_text())
     return int(found[1]) // 1024 if found else 0

@@ -49,11 +49,19 @@ def _left_over(owner: Workload | None, made: Sequence[Pod], *, is_past: bool) ->
     failed = [p for p in made if p.status.phase == "Failed"]
     if is_past or _has_all(owner, made):
         return failed
+    if _kind(owner, failed) == "DaemonSet":
+        return (p for p in failed if any(_runs(o) and _beside(o, p) for o in made))
     if owner is not None and owner.kind in _COUNTING:
-        return (p for p in failed if owner.kind == "DaemonSet" and any(_runs(o) and _beside(o, p) for o in made))
+        return ()
     if owner is not None and ended_as(owner, "Failed"):
         return ()
     return (p for p in failed if any(_stands_for(o, p, made) for o in made))
+
+
+def _kind(owner: Workload | None, failed: Sequence[Pod]) -> str:
+    """The kind of an owner, by its pods where it was not read."""
+    made_by = owner or next((m for p in failed if (m := _maker(p))), None)
+    return made_by.kind if made_by else ""
 
 
 def _has_all(owner: Workload | None, made: Sequence[Pod]) -> bool:

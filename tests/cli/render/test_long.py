@@ -4,6 +4,7 @@ import re
 from io import StringIO
 
 import pytest
+from msgspec.structs import replace
 
 from lockgate.cli.render.html import render_why
 from lockgate.cli.render.lines import MOST_EVIDENCE
@@ -28,7 +29,10 @@ def sick() -> Diagnosis:
         "pods": {f"gpu-operator/nvidia-driver-daemonset-{node}": {"status": CRASHED} for node in NODES},
         "logs": {f"gpu-operator/nvidia-driver-daemonset-{n}/nvidia-driver-ctr": "words" for n in NODES},
     }
-    return diagnose(snapshot(facts), parse_target(""), all_rules())
+    found = diagnose(snapshot(facts), parse_target(""), all_rules())
+    worst, *others = found.findings
+    seen = tuple(replace(worst.evidence[0], object=f"pod/gpu-operator/driver-{node}") for node in NODES)
+    return replace(found, findings=(replace(worst, evidence=seen), *others))
 
 
 def test_text_says_the_first_and_counts_the_rest(sick: Diagnosis) -> None:

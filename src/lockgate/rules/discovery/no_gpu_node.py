@@ -75,7 +75,7 @@ def _severity(stage: Stage, explained: bool, demand: bool) -> Severity | None:
 
 def _is_expected(daemon_sets: DaemonSets | Missing) -> bool:
     """Whether anything here goes by the labels of discovery; the plugin of a cloud goes by those of its pools."""
-    return isinstance(daemon_sets, Missing) or any(map(_goes_by_discovery, daemon_sets))
+    return not isinstance(daemon_sets, Missing) and any(map(_goes_by_discovery, daemon_sets))
 
 
 def _goes_by_discovery(daemon_set: DaemonSet) -> bool:
