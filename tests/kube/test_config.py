@@ -1,8 +1,10 @@
 """Which cluster, and as whom: kubeconfig files, the pod's account, exec plugins, impersonation."""
 
 import asyncio
+import base64
 import json
 import os
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +102,17 @@ def test_a_missing_certificate_file_is_named_and_relative_to_its_kubeconfig(tmp_
     path = kubeconfig(tmp_path / "k", "c", "https://c", user)
     with pytest.raises(ConfigError, match="No such file"):
         connect(kubeconfig=path)
+
+
+def test_a_key_that_is_refused_stays_in_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = tmp_path / "written"
+    written.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(written))
+    key = base64.b64encode(b"no key").decode()
+    path = kubeconfig(tmp_path / "k", "c", "https://c", {"client-certificate-data": key, "client-key-data": key})
+    with pytest.raises(ConfigError) as refused:
+        connect(kubeconfig=path)
+    assert list(written.iterdir()) == [], refused.value
 
 
 def plugin(tmp_path: Path, script: str, version: str = "v1") -> dict[str, Any]:

@@ -6,6 +6,7 @@ the current exec-plugin interface, impersonation, and texts that say which file 
 
 import logging
 import os
+import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -61,6 +62,8 @@ def connect(
             timeout=httpx2.Timeout(timeout), trust_env=not _is_loopback(server)
         ).httpx_params(config)
     except (LightkubeConfigError, OSError, ValueError, AssertionError) as error:
+        # Those of lightkube keep keys and certificates in files, as long as they live.
+        traceback.clear_frames(error.__traceback__)
         raise ConfigError(f"{source}: {error}") from error
     if config.user and config.user.exec:
         settings["auth"] = ExecPlugin(config.user.exec, environ)
