@@ -3,7 +3,6 @@
 import asyncio
 import json
 import shutil
-import tarfile
 from pathlib import Path
 
 import pytest
@@ -11,13 +10,13 @@ import pytest
 from tests.cli.test_collect import NOBODY, gather
 from tests.cli.test_why import BUNDLES, run
 from tests.collect.test_live import Recorded
+from tests.unpacking import unpack
 
 BEFORE, AFTER = str(BUNDLES / "healthy-installed.tgz"), str(BUNDLES / "unhealthy.tgz")
 
 
 def unpacked(bundle: str, folder: Path) -> Path:
-    with tarfile.open(BUNDLES / f"{bundle}.tgz") as tar:
-        tar.extractall(folder, filter="data")
+    unpack(BUNDLES / f"{bundle}.tgz", folder)
     return folder / bundle
 
 

@@ -3,7 +3,6 @@
 import gzip
 import io
 import json
-import tarfile
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from lockgate.diagnosis.target import parse_target
 from lockgate.model.facts import API_SECTIONS, Missing
 from lockgate.rules import all_rules
 from tests.rules.world import objects
+from tests.unpacking import unpack
 
 BORDER = "_" * 44
 LS = "*** ls: -r--r--r-- 1 root root 0 2026-11-29 20:30:54.328148632 +0000"
@@ -89,8 +89,7 @@ def test_a_nodes_folder_may_hold_one(tmp_path: Path) -> None:
 
 
 def test_those_of_a_must_gather_folder_are_read(tmp_path: Path) -> None:
-    with tarfile.open(Path(__file__).parent / "must_gather/unhealthy.tgz") as tar:
-        tar.extractall(tmp_path, filter="data")
+    unpack(Path(__file__).parent / "must_gather/unhealthy.tgz", tmp_path)
     folder = next(path.parent for path in tmp_path.rglob("must-gather.log"))
     (folder / "nvidia-bug-report_gpu-a.log.gz").write_bytes(REPORT)
     read = from_path(str(folder), io.BytesIO()).node_files

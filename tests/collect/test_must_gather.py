@@ -2,7 +2,6 @@
 
 import io
 import random
-import tarfile
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from lockgate.diagnosis.target import TargetMissingError, parse_target
 from lockgate.model.facts import Missing, Nodes, Snapshot
 from lockgate.model.finding import Verdict
 from lockgate.rules import all_rules
+from tests.unpacking import unpack
 
 HERE = Path(__file__).parent
 BUNDLES = HERE.parent / "bundles"
@@ -75,8 +75,7 @@ def test_logs_are_told_apart_by_container_and_lose_their_moments() -> None:
 
 
 def unpacked(folder: Path, name: str = "unhealthy") -> Path:
-    with tarfile.open(HERE / f"must_gather/{name}.tgz") as tar:
-        tar.extractall(folder, filter="data")
+    unpack(HERE / f"must_gather/{name}.tgz", folder)
     return next(folder.iterdir())
 
 
