@@ -16,7 +16,6 @@ from lockgate.rules import all_rules
 
 HERE = Path(__file__).parent
 RULES = tuple(all_rules())
-ASIDE = {rule.id for rule in RULES if rule.aside}  # beneath whatever is found about a pod that waits
 KEYS = {"ask", "namespace", "verdict", "exit", "causes", "followers", "codes", "without", "says"}
 
 
@@ -37,8 +36,7 @@ def test_a_recorded_cluster_gets_its_answer(bundle: Path, case: dict[str, Any]) 
 
     assert (diagnosis.verdict.value, [f.id for f in roots]) == (case["verdict"], case["causes"])
     assert diagnosis.exit_code == case["exit"]
-    muted = [f.id for f in diagnosis.findings if f.follows and f.id not in ASIDE]
-    assert muted == case.get("followers", [])
+    assert [f.id for f in diagnosis.findings if f.follows] == case.get("followers", [])
     assert "codes" not in case or list(roots[0].codes) == case["codes"]
     assert not {f.id for f in diagnosis.findings} & set(case.get("without", []))
     assert [words for words in case.get("says", []) if words not in text] == []

@@ -18,7 +18,8 @@ def test_every_node_stands_with_both_gates_and_its_versions() -> None:
     assert node["cdiDevices"] > 0
     assert "unknown" not in (node["versions"]["driver"], node["versions"]["kubelet"])
     assert {o["operand"] for o in document["operands"]} >= {"device-plugin", "container-toolkit"}
-    assert [f["id"] for f in document["diagnosis"]["findings"] if not f["follows"]] == ["scheduling/all-held"]
+    found = [f["id"] for f in document["diagnosis"]["findings"]]
+    assert found == ["scheduling/all-held", "scheduling/preemption-would-not-help"]
 
 
 @pytest.mark.parametrize(("bundle", "code"), [("healthy-installed", 0), ("unhealthy", 3), ("cordon", 3)])

@@ -80,6 +80,12 @@ def test_what_an_event_decides_is_named(target: str, finding: str) -> None:
     assert [f.id for f in ask(EVENTS, target).findings][:1] == [finding]
 
 
+UNEXPLAINED = [
+    ("scheduling/unexplained", ""),
+    ("scheduling/preemption-would-not-help", "scheduling/unexplained"),
+]
+
+
 def test_a_list_without_a_namespace_is_of_the_one_that_is_asked_about() -> None:
     facts = from_bytes("standard input", EVENTS, "ml")
     assert diagnose(facts, parse_target("pod/broken", "ml"), RULES).target.namespace == "ml"
@@ -88,7 +94,7 @@ def test_a_list_without_a_namespace_is_of_the_one_that_is_asked_about() -> None:
 
 def test_what_an_event_does_not_decide_is_left_open_with_the_way_to_know() -> None:
     answer = ask(EVENTS, "pod/late")
-    assert [f.id for f in answer.findings if not f.follows] == ["scheduling/unexplained"]
+    assert [(f.id, f.follows) for f in answer.findings] == UNEXPLAINED
     assert answer.next[0].command == "kubectl get nodes,pods,daemonsets,events -A -o json > facts.json"
 
 
@@ -251,7 +257,7 @@ def test_events_without_a_name_are_of_the_pod_that_is_asked_about(start: str) ->
     text = DESCRIBED[DESCRIBED.index(start) :].encode()
     facts = from_bytes("standard input", text, "ml", "pair")
     answer = diagnose(facts, parse_target("pod/pair", "ml"), RULES)
-    assert [f.id for f in answer.findings if not f.follows] == ["scheduling/unexplained"]
+    assert [(f.id, f.follows) for f in answer.findings] == UNEXPLAINED
     with pytest.raises(InputError, match="whose they are; say it"):
         from_bytes("standard input", text)
 
