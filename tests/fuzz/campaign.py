@@ -58,9 +58,9 @@ class Figures:
 
 
 def campaign(seed: int, first: int, inputs: int, out: Path, jobs: int) -> Iterator[Told]:
-    """Every trial of a run as it ends; what shows a failure is written below `out`, the first of each kind."""
+    """Every trial of a run as it ends; below `out` each piece writes the first that shows a failure of its kind."""
     pieces = [(at, min(PIECE, first + inputs - at)) for at in range(first, first + inputs, PIECE)]
-    context, seen = multiprocessing.get_context("spawn"), set[str]()
+    context = multiprocessing.get_context("spawn")
     running: list[_Piece] = []
     while pieces or running:
         while pieces and len(running) < jobs:
@@ -73,7 +73,6 @@ def campaign(seed: int, first: int, inputs: int, out: Path, jobs: int) -> Iterat
                 pieces = one.left + pieces
             else:
                 yield told
-                seen.add(told.wrong)
 
 
 class _Piece:

@@ -114,6 +114,7 @@ OF_BYTES: Final[tuple[Callable[[bytes, random.Random], bytes], ...]] = (
     _lines_shuffled,
     _line_many_times,
     lambda data, dice: b"",
+    lambda data, dice: dice.randbytes(dice.choice((1, 20, 200))),
     lambda data, dice: b"\0" * dice.choice((1, 511, 512, 513, 70_000)),
     lambda data, dice: data.replace(b"\n", dice.choice((b"\r\n", b"\r", b"\n\n", b""))),
     lambda data, dice: dice.choice((b" ", b"\n", b"\xef\xbb\xbf", b"\xff\xfe", b"\0")) * dice.choice((1, 3)) + data,

@@ -13,8 +13,6 @@ from tests.fuzz.verdict import Ran, wrong_with
 _SEED, _PIECES, _EACH = 0, 12, 40
 
 
-# lightkube leaves the temporary files of a kubeconfig's certificates to the garbage collector.
-@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("piece", range(_PIECES))
 def test_spoilt_input_ends_in_an_answer_or_one_clear_line(piece: int) -> None:
     wrong = {}

@@ -87,7 +87,7 @@ def _form(ran: Ran, arguments: list[str]) -> str:
         return f"exit status {ran.code}: {arguments[0]}"
     if ran.code in (1, 2) and ran.out and arguments[0] != "lint":
         return f"a complaint and an answer: {arguments[0]}"
-    if ran.code in (1, 2) and (not ran.said.endswith("\n") or ran.said.count("\n") > 4 or len(ran.said) > 2000):
+    if ran.code in (1, 2) and (not ran.said.endswith("\n") or ran.said.count("\n") > 1 or len(ran.said) > 2000):
         return f"no clear line: {arguments[0]}"
     if _CONTROL.search(ran.out) or _CONTROL.search(ran.said):
         return f"control characters reach the terminal: {arguments[0]} {_output(arguments)}"
