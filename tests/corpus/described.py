@@ -5,15 +5,14 @@ run of lines, so that a text with a newline ends the run, as in kubectl. Source:
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import Any
 
 
 def describe(pod: Mapping[str, Any], events: Iterable[Mapping[str, Any]]) -> str:
     """One pod with its events."""
-    return "".join(f"{line}\n" for line in _aligned("\n".join(_pod(pod)).split("\n"))) + "".join(
-        f"{line}\n" for line in _aligned("\n".join(_events(list(events))).split("\n"))
-    )
+    text = "\n".join(chain(_pod(pod), _events(list(events))))
+    return "".join(f"{line}\n" for line in _aligned(text.split("\n")))
 
 
 def _pod(pod: Mapping[str, Any]) -> Iterator[str]:
@@ -105,9 +104,10 @@ def _column(title: str, lines: list[str]) -> Iterator[str]:
 def _toleration(toleration: Mapping[str, Any]) -> str:
     value, effect = toleration.get("value"), toleration.get("effect")
     text = str(toleration.get("key", "")) + (f"={value}" if value else "") + (f":{effect}" if effect else "")
-    exists = toleration.get("operator") == "Exists" and not value
+    if toleration.get("operator") == "Exists" and not value:
+        text = f"{text} op=Exists".strip()
     seconds = toleration.get("tolerationSeconds")
-    return f"{text} op=Exists".strip() * exists + text * (not exists) + (f" for {seconds}s" if seconds else "")
+    return f"{text} for {seconds}s" if seconds else text
 
 
 def _events(events: list[Mapping[str, Any]]) -> Iterator[str]:
