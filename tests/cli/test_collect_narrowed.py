@@ -120,7 +120,7 @@ def test_who_may_read_one_namespace_alone_gets_that_and_is_told(tmp_path: Path) 
     assert sections["pods"]["missing"].startswith("only of namespace ml: ")
     assert "nodes" in sections
     late = seen(bundle, "why", "pod/late", "-n", "ml")
-    assert late["findings"] == [] or "scheduling/all-held" not in {f["id"] for f in late["findings"]}
+    assert [f["id"] for f in late["findings"] if not f["follows"]] == ["scheduling/unexplained"]
     assert "only of namespace ml" in json.dumps(late["notChecked"])
 
 

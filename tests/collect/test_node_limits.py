@@ -68,11 +68,12 @@ def test_a_manifest_that_is_too_long_is_called_so(tmp_path: Path, capsys: pytest
 
 
 @pytest.mark.parametrize("arguments", [["lint", "-"], ["fit", "-f", "-"]])
-def test_endless_standard_input_is_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    kept = sys.stdin
-    with Path("/dev/zero").open() as sys.stdin:
+def test_endless_standard_input_is_refused(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Path("/dev/zero").open() as endless:
+        monkeypatch.setattr(sys, "stdin", endless)
         code = main(arguments)
-    sys.stdin = kept
     assert (code, "is more than the 16 MiB" in capsys.readouterr().err) == (2, True)
 
 
