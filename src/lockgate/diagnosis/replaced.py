@@ -27,12 +27,12 @@ def replaced(snapshot: Snapshot, *, later_runs: bool = True) -> frozenset[Place]
 
     Pods are looked through once, and their owners only where a pod has failed.
     """
-    failed = [p for p in snapshot.known_pods if p.status.phase == "Failed" and _maker(p)]
-    if not failed:
+    known = snapshot.known_pods
+    makers = {_key(p): p for p in known if p.status.phase == "Failed" and _maker(p)}
+    if not makers:
         return frozenset()
-    makers = {_key(p): p for p in failed}
     made: dict[_Key, list[Pod]] = defaultdict(list)
-    for pod in snapshot.known_pods:
+    for pod in known:
         if pod.metadata.owner_references and (key := _key(pod)) in makers:
             made[key].append(pod)
     owners = _owners(snapshot, makers.values())
@@ -50,12 +50,13 @@ def _left_over(owner: Workload | None, made: Sequence[Pod], *, is_past: bool) ->
     if is_past or _has_all(owner, made):
         return failed
     if _kind(owner, failed) == "DaemonSet":
-        return (p for p in failed if any(_runs(o) and _beside(o, p) for o in made))
+        served = {o.spec.node_name for o in made if _runs(o)} - {""}
+        return (p for p in failed if p.spec.node_name in served)
     if owner is not None and owner.kind in _COUNTING:
         return ()
     if owner is not None and ended_as(owner, "Failed"):
         return ()
-    return (p for p in failed if any(_stands_for(o, p, made) for o in made))
+    return (p for alike in _by_labels(made) for p in _followed(alike))
 
 
 def _kind(owner: Workload | None, failed: Sequence[Pod]) -> str:
@@ -73,26 +74,29 @@ def _has_all(owner: Workload | None, made: Sequence[Pod]) -> bool:
     return owner.kind in _COUNTING and sum(map(_runs, made)) >= wanted(owner)
 
 
-def _stands_for(newer: Pod, failed: Pod, made: Sequence[Pod]) -> bool:
-    """Whether a pod that does well was made for one that failed: after its end, and alike by its labels."""
-    born, end = newer.metadata.creation_timestamp, _end(failed)
-    if born is None or end is None or born < end or newer.metadata.labels != failed.metadata.labels:
-        return False
-    return newer.status.phase == "Succeeded" or (_runs(newer) and not _fails_again(failed, made))
+def _by_labels(made: Iterable[Pod]) -> Iterable[Sequence[Pod]]:
+    alike: dict[frozenset[tuple[str, str]], list[Pod]] = defaultdict(list)
+    for pod in made:
+        alike[frozenset(pod.metadata.labels.items())].append(pod)
+    return alike.values()
 
 
-def _fails_again(failed: Pod, made: Sequence[Pod]) -> bool:
+def _followed(alike: Sequence[Pod]) -> Iterable[Pod]:
+    """Of pods with the same labels, the failed ones after whose end one was made that does well."""
+    failed = [p for p in alike if p.status.phase == "Failed"]
+    again = _fails_again(failed)
+    well = (p for p in alike if p.status.phase == "Succeeded" or (not again and _runs(p)))
+    last = max((born for p in well if (born := p.metadata.creation_timestamp)), default=None)
+    return (p for p in failed if last is not None and (end := _end(p)) is not None and end <= last)
+
+
+def _fails_again(failed: Iterable[Pod]) -> bool:
     """Whether one attempt after the other ended by itself; what the kubelet refuses or evicts did not."""
-    alike = (p for p in made if p.status.phase == "Failed" and p.metadata.labels == failed.metadata.labels)
-    return sum(p.status.reason != "Evicted" and not was_refused(p) for p in alike) >= _BY_ITSELF
+    return sum(p.status.reason != "Evicted" and not was_refused(p) for p in failed) >= _BY_ITSELF
 
 
 def _runs(pod: Pod) -> bool:
     return stage_of(pod) is Stage.RUNNING and is_ready(pod)
-
-
-def _beside(pod: Pod, failed: Pod) -> bool:
-    return bool(pod.spec.node_name) and pod.spec.node_name == failed.spec.node_name
 
 
 def _end(pod: Pod) -> dt.datetime | None:
