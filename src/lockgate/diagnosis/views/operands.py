@@ -36,6 +36,10 @@ class Operands:
         """The operand pods on a node."""
         return tuple(self._on.get(node, ()))
 
+    def pod_on(self, node: str, operand: str) -> Pod | None:
+        """The pod of one operand on a node."""
+        return next((each.pod for each in self.on(node) if each.operand == operand), None)
+
     def name_of(self, pod: Pod) -> str:
         """The operand that a pod belongs to, "" when it is none."""
         return self._names.get((pod.namespace, pod.name), "")

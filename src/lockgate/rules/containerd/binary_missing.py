@@ -44,7 +44,7 @@ def binary_missing(pod: Pod, words: Words, gate_two: GateTwo, operands: Operands
     if said is None:
         return None
     node, program = pod.spec.node_name, said.match["program"]
-    toolkit = next((each.pod for each in operands.on(node) if each.operand == "container-toolkit"), None)
+    toolkit = operands.pod_on(node, "container-toolkit")
     return Failed(
         about=f"node/{node}",
         summary=f"The runtime on {node} starts {program}, and there is no such program; {_toolkit(toolkit)}.",

@@ -115,7 +115,7 @@ def _watch() -> Remedy:
 
 
 def _remedies(node: Node, operands: Operands) -> tuple[Remedy, ...]:
-    driver = next((each.pod for each in operands.on(node.name) if each.operand == "driver"), None)
+    driver = operands.pod_on(node.name, "driver")
     look = f"kubectl logs -n {driver.namespace} {driver.name} --all-containers --tail=100" if driver else ""
     return (
         Remedy(

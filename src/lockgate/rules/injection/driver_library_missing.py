@@ -39,7 +39,7 @@ def driver_library_missing(pod: Pod, words: Words, operands: Operands) -> Failed
         return None
     node = pod.spec.node_name
     library = said.match["library"] or said.match["cdi"]
-    driver = next((each.pod for each in operands.on(node) if each.operand == "driver"), None)
+    driver = operands.pod_on(node, "driver")
     return Failed(
         about=f"node/{node}",
         summary=f"The runtime on {node} found no {library} in its driver root; {_driver(driver)}.",

@@ -35,7 +35,7 @@ def driver_root_missing(pod: Pod, words: Words, operands: Operands) -> Failed | 
     if said is None:
         return None
     node, root = pod.spec.node_name, said.match["root"]
-    driver = next((each.pod for each in operands.on(node) if each.operand == "driver"), None)
+    driver = operands.pod_on(node, "driver")
     whose = f"driver container {driver.name} runs there" if driver else "no driver container is known there"
     return Failed(
         about=f"node/{node}",
