@@ -44,10 +44,6 @@ class ToldRefusal(msgspec.Struct, frozen=True, kw_only=True):
     reasons: tuple[Reason, ...] = ()
     evidence: tuple[Evidence, ...] = ()
 
-    def of(self, obstacle: Obstacle) -> tuple[Reason, ...]:
-        """The reasons, if that is what stands in the way."""
-        return self.reasons if obstacle is self.obstacle else ()
-
     @property
     def reach(self) -> int:
         """How many nodes are refused so, at least."""

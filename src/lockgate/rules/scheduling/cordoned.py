@@ -27,8 +27,9 @@ def cordoned(
     pod: Pod, gate_one: GateOne | Missing, nodes: Nodes | Missing, stage: Stage, demand: Pods, told_refusal: ToldRefusal
 ) -> Failed | Passed | Skipped | None:
     if isinstance(nodes, Missing):
-        told = told_refusal.of(Obstacle.CORDON)
-        return _as_told(told_refusal) if told else Skipped(nodes.reason, nodes.how)
+        if told_refusal.obstacle is Obstacle.CORDON:
+            return _as_told(told_refusal)
+        return Skipped(nodes.reason, nodes.how)
     if isinstance(gate_one, Missing):
         return Skipped(gate_one.reason, gate_one.how)
     rows = gate_one.nearest_with(Obstacle.CORDON)

@@ -33,8 +33,9 @@ def other_resource(
     pod: Pod, gate_one: GateOne | Missing, told_refusal: ToldRefusal
 ) -> Failed | Passed | Skipped | None:
     if isinstance(gate_one, Missing):
-        told = told_refusal.of(Obstacle.OTHER)
-        return _as_told(told_refusal) if told else Skipped(gate_one.reason, gate_one.how)
+        if told_refusal.obstacle is Obstacle.OTHER:
+            return _as_told(told_refusal)
+        return Skipped(gate_one.reason, gate_one.how)
     if any(row.requested is None for row in gate_one.rows):
         return Skipped("what other pods request is not known", "kubectl get pods -A -o json")
     rows = gate_one.nearest_with(Obstacle.OTHER)

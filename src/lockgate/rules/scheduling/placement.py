@@ -21,8 +21,9 @@ from lockgate.model.objects import Affinity, LabelSelector, Pod
 @rule(codes=("B07",), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,), gpu=False)
 def placement(pod: Pod, gate_one: GateOne | Missing, told_refusal: ToldRefusal) -> Failed | Passed | Skipped | None:
     if isinstance(gate_one, Missing):
-        told = told_refusal.of(Obstacle.PLACEMENT)
-        return _as_told(pod, told_refusal) if told else Skipped(gate_one.reason, gate_one.how)
+        if told_refusal.obstacle is Obstacle.PLACEMENT:
+            return _as_told(pod, told_refusal)
+        return Skipped(gate_one.reason, gate_one.how)
     rows = gate_one.nearest_with(Obstacle.PLACEMENT)
     if rows:
         return _failed(pod, rows)

@@ -24,8 +24,9 @@ from lockgate.scheduling.selectors import Miss, node_misses
 @rule(codes=("B02",), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,))
 def selector(pod: Pod, gate_one: GateOne | Missing, told_refusal: ToldRefusal) -> Failed | Passed | Skipped | None:
     if isinstance(gate_one, Missing):
-        told = told_refusal.of(Obstacle.SELECTOR)
-        return _as_told(pod, told_refusal) if told else Skipped(gate_one.reason, gate_one.how)
+        if told_refusal.obstacle is Obstacle.SELECTOR:
+            return _as_told(pod, told_refusal)
+        return Skipped(gate_one.reason, gate_one.how)
     rows = gate_one.nearest_with(Obstacle.SELECTOR)
     if rows:
         return _failed(pod, rows)

@@ -41,8 +41,9 @@ def untolerated_taint(
     pod: Pod, gate_one: GateOne | Missing, told_refusal: ToldRefusal
 ) -> Failed | Passed | Skipped | None:
     if isinstance(gate_one, Missing):
-        told = told_refusal.of(Obstacle.TAINT)
-        return _as_told(pod, told_refusal) if told else Skipped(gate_one.reason, gate_one.how)
+        if told_refusal.obstacle is Obstacle.TAINT:
+            return _as_told(pod, told_refusal)
+        return Skipped(gate_one.reason, gate_one.how)
     rows = gate_one.nearest_with(Obstacle.TAINT)
     if rows:
         return _failed(pod, rows)
