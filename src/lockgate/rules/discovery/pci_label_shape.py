@@ -16,9 +16,10 @@ from lockgate.diagnosis.gate_row import Obstacle
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.views.gate_of_pod import Places
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.model import names
-from lockgate.model.facts import DaemonSets, Nodes
+from lockgate.model.facts import DaemonSets
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import DaemonSet, Node, Pod
 
@@ -32,10 +33,10 @@ _READ: Final = ", ".join(label.removeprefix(names.NFD_PREFIX) for label in names
     stages=(Stage.SCHEDULING, Stage.NODE),
     mutes=("operands/plugin-not-targeted", "operands/left-out", "operator/policy-not-ready"),
 )
-def pci_label_shape(pod: Pod, gate_one: GateOne, nodes: Nodes, daemon_sets: DaemonSets) -> Failed | None:
+def pci_label_shape(pod: Pod, gate_one: GateOne, places: Places, daemon_sets: DaemonSets) -> Failed | None:
     waiting = [d for d in daemon_sets if _waits(d)]
-    bare = {row.node for row in gate_one.nearest_with(Obstacle.NO_RESOURCE)}
-    lost = [n for n in nodes if n.name in bare and _shapes(n) and not _is_read(n)]
+    bare = (places.nodes[row.node] for row in gate_one.nearest_with(Obstacle.NO_RESOURCE))
+    lost = [n for n in bare if _shapes(n) and not _is_read(n)]
     return _failed(pod, lost, waiting) if waiting and lost else None
 
 
