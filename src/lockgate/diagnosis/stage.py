@@ -40,7 +40,7 @@ def stage_of(pod: Pod) -> Stage:
         case _ if not pod.spec.node_name:
             return Stage.SCHEDULING
         case _:
-            return Stage.FAILED if any(map(_crashing, statuses(pod))) else Stage.CREATING
+            return Stage.FAILED if any(map(crash_loops, statuses(pod))) else Stage.CREATING
 
 
 def was_refused(pod: Pod) -> bool:
@@ -66,5 +66,6 @@ def _running(pod: Pod) -> Stage:
     return Stage.FAILED if _CRASH in waiting else Stage.RUNNING
 
 
-def _crashing(status: ContainerStatus) -> bool:
+def crash_loops(status: ContainerStatus) -> bool:
+    """Whether a container crashed, and waits to be started again."""
     return status.state.waiting is not None and status.state.waiting.reason == _CRASH

@@ -5,9 +5,9 @@ from typing import Final
 
 import msgspec
 
-from lockgate.diagnosis.stage import is_ready
+from lockgate.diagnosis.stage import crash_loops, is_ready
 from lockgate.diagnosis.views.operands import OperandPod
-from lockgate.model.objects import ContainerState, Pod
+from lockgate.model.objects import Pod
 
 _AWAITED: Final = {
     "driver-validation": "driver",
@@ -35,11 +35,7 @@ def waits_of(here: Iterable[OperandPod]) -> tuple[Wait, ...]:
 def _wait(pod: Pod) -> Wait | None:
     if is_ready(pod) or pod.status.phase != "Pending":
         return None
-    running = next((s for s in pod.status.init_container_statuses if s.state.running or _failed(s.state)), None)
+    running = next((s for s in pod.status.init_container_statuses if s.state.running or crash_loops(s)), None)
     if running is None or running.name not in _AWAITED:
         return None
     return Wait(pod, running.name, _AWAITED[running.name])
-
-
-def _failed(state: ContainerState) -> bool:
-    return state.waiting is not None and state.waiting.reason == "CrashLoopBackOff"

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import log_lines, pod_ref
-from lockgate.diagnosis.stage import Stage, statuses
+from lockgate.diagnosis.stage import Stage, crash_loops, statuses
 from lockgate.diagnosis.views.operands import OperandPod, Operands
 from lockgate.diagnosis.waits import ORDER, waits_of
 from lockgate.model.facts import Logs, Missing, Snapshot
@@ -37,7 +37,7 @@ def crashes(node: Node, operands: Operands, logs: Logs | Missing, snapshot: Snap
     first = next(_crashed((each for each in here if each.operand in chain), snapshot.taken_at), None)
     if first is None:
         return None
-    operand, pod, status = first.operand, first.pod, _ended(first.pod, snapshot.taken_at)[0]
+    operand, pod, status = first
     said = log_lines(f"{pod.namespace}/{pod.name}", logs)
     return Failed(
         about=f"node/{node.name}",
@@ -51,17 +51,12 @@ def crashes(node: Node, operands: Operands, logs: Logs | Missing, snapshot: Snap
     )
 
 
-def _crashed(chain: Iterable[OperandPod], now: dt.datetime | None) -> Iterator[OperandPod]:
-    return (each for each in chain if _ended(each.pod, now))
-
-
-def _ended(pod: Pod, now: dt.datetime | None) -> list[ContainerStatus]:
-    """The containers that ended badly and are not up again."""
-    return [s for s in statuses(pod) if _loops(s) or _failed(s) or is_flapping(s, now)]
-
-
-def _loops(status: ContainerStatus) -> bool:
-    return status.state.waiting is not None and status.state.waiting.reason == "CrashLoopBackOff"
+def _crashed(chain: Iterable[OperandPod], now: dt.datetime | None) -> Iterator[tuple[str, Pod, ContainerStatus]]:
+    """The containers of each operand's pod that ended badly and are not up again."""
+    for each in chain:
+        for status in statuses(each.pod):
+            if crash_loops(status) or _failed(status) or is_flapping(status, now):
+                yield each.operand, each.pod, status
 
 
 def _failed(status: ContainerStatus) -> bool:
