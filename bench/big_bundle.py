@@ -8,18 +8,17 @@ counts them. Goals: an answer, in part where it has to be, or one clear line, un
 import argparse
 import gzip
 import io
-import os
 import random
-import subprocess
 import sys
 import tarfile
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Final
+
+from bench.process import run
 
 MOST_MB, MOST_SECONDS = 500, 120
 EVENTS: Final = 1_000_000
@@ -37,16 +36,6 @@ _NODE: Final = (
     b'"True"}]}}'
 )
 _MANAGED: Final = b",".join(b'"f:field-%d":{"f:value":{},".":{}}' % n for n in range(16))
-
-
-@dataclass(frozen=True)
-class Spent:
-    """What one process used, how it ended, and what it said on standard error."""
-
-    cpu: float
-    megabytes: float
-    code: int
-    said: str
 
 
 def events(count: int) -> Iterator[bytes]:
@@ -225,16 +214,6 @@ def _measured(name: str, count: int) -> bool:
                 print(f"    {spent.said.strip()[:200]}")
             missed |= spent.megabytes > MOST_MB or spent.cpu > MOST_SECONDS or spent.code not in (0, 2, 3, 4)
     return missed
-
-
-def run(command: list[str]) -> Spent:
-    """Run to the end."""
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
-        assert process.stderr is not None
-        said = process.stderr.read().decode()
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    return Spent(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, process.returncode, said)
 
 
 def _parser() -> argparse.ArgumentParser:

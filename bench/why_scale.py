@@ -7,9 +7,6 @@ of the floor (`bench.floor`); `why pod/x` of a placed pod asks for a handful of 
 """
 
 import multiprocessing
-import os
-import resource
-import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -17,20 +14,11 @@ from pathlib import Path
 from urllib.request import urlopen
 
 from bench.estate import serve
+from bench.process import run
 from deploy.cache import cache_folder
 
 FASTER, LEANER, MOST_MB, FLOORS = 10, 20, 200, 2
 _GPU = str(Path(sys.executable).with_name("kubectl-gpu"))
-
-
-@dataclass(frozen=True)
-class Spent:
-    """What one process used."""
-
-    cpu: float
-    megabytes: float
-    requests: int
-    code: int
 
 
 def main() -> int:
@@ -67,23 +55,22 @@ def _placed() -> list[str]:
     return [_GPU, "why", "pod/w77-77", "-n", "team-17"]
 
 
-def _run(command: list[str], url: str, config: Path) -> Spent:
+@dataclass(frozen=True)
+class Asked:
+    """What one process used, and how often it asked the server."""
+
+    cpu: float
+    megabytes: float
+    requests: int
+
+
+def _run(command: list[str], url: str, config: Path) -> Asked:
     """Run to the end; raises RuntimeError when the command itself failed (exit status 1 or 2)."""
     before = _asked(url)
-    with subprocess.Popen(
-        command, env={**os.environ, "KUBECONFIG": str(config)}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-    ) as process:
-        assert process.stderr is not None
-        said = process.stderr.read()
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode in (1, 2):
-        raise RuntimeError(f"{' '.join(command)}: exit status {process.returncode}: {said.decode()[-500:]}")
-    return Spent(_cpu(used), used.ru_maxrss / 1024, _asked(url) - before - 1, process.returncode)
-
-
-def _cpu(used: resource.struct_rusage) -> float:
-    return used.ru_utime + used.ru_stime
+    spent = run(command, {"KUBECONFIG": str(config)})
+    if spent.code in (1, 2):
+        raise RuntimeError(f"{' '.join(command)}: exit status {spent.code}: {spent.said[-500:]}")
+    return Asked(spent.cpu, spent.megabytes, _asked(url) - before - 1)
 
 
 def _asked(url: str) -> int:
@@ -98,7 +85,7 @@ def _kubectl() -> Path:
     return found[-1]
 
 
-def _line(what: str, spent: Spent, theirs: Spent, floor: Spent) -> None:
+def _line(what: str, spent: Asked, theirs: Asked, floor: Asked) -> None:
     faster, leaner = theirs.cpu / spent.cpu, theirs.megabytes / spent.megabytes
     print(
         f"{what:<36}{spent.cpu:8.2f}{spent.megabytes:9.0f}{spent.requests:10}{faster:8.1f}x{leaner:8.1f}x"
