@@ -12,6 +12,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath
 from typing import IO
@@ -92,35 +93,55 @@ def _in_folder(root: Path, wanted: Wanted) -> Iterator[Member]:
 
 
 def open_file(path: Path) -> io.BufferedReader:
-    """A regular file, open for reading; a pipe or device is refused, since it may never answer."""
-    try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise InputError(f"{path}: is not a regular file")
+    """A regular file, open for reading."""
+    with _readable(path):
+        _size_of_regular(path)
         return path.open("rb")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
 
 
 def read_head(path: Path) -> bytes:
-    """The first bytes of a regular file; a pipe or device is refused before it is opened, since it may never answer."""
-    if not stat.S_ISREG(path.stat().st_mode):
-        raise InputError(f"{path}: is not a regular file")
+    """The first bytes of a regular file."""
+    _size_of_regular(path)
     with path.open("rb") as file:
         return file.read(512)
 
 
 def read_file(path: Path, limit: int = MAX_FILE) -> bytes:
     """The whole of a regular file that is within the bound."""
-    try:
-        about = path.stat()
-        if not stat.S_ISREG(about.st_mode):
-            raise InputError(f"{path}: is not a regular file")
-        if about.st_size > limit:
-            raise too_large(str(path), about.st_size, limit)
+    with _readable(path):
+        if (size := _size_of_regular(path)) > limit:
+            raise too_large(str(path), size, limit)
         with path.open("rb") as file:
             return file.read(limit)
+
+
+def _size_of_regular(path: Path) -> int:
+    """Its size; a pipe or device is refused before it is opened, since it may never answer."""
+    about = path.stat()
+    if not stat.S_ISREG(about.st_mode):
+        raise InputError(f"{path}: is not a regular file")
+    return about.st_size
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """What the system refuses becomes a complaint about the file."""
+    try:
+        yield
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
+
+
+@contextmanager
+def _complete(root: Path, what: str) -> Iterator[None]:
+    """The same for an archive, and for one that is broken."""
+    with _readable(root):
+        try:
+            yield
+        except InputError:
+            raise
+        except _BROKEN as error:
+            raise InputError(f"{root}: is no complete {what} archive ({_plain(error)})") from None
 
 
 class _Clear(io.RawIOBase):
@@ -136,14 +157,8 @@ class _Clear(io.RawIOBase):
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[explicit-override, override]
         """As a file's."""
-        try:
+        with _complete(self._root, self._what):
             data = self._inner.read(len(buffer))
-        except InputError:
-            raise
-        except _BROKEN as error:
-            raise InputError(f"{self._root}: is no complete {self._what} archive ({_plain(error)})") from None
-        except OSError as error:
-            raise InputError(f"{self._root}: cannot be read ({error.strerror or error})") from None
         buffer[: len(data)] = data
         return len(data)
 
@@ -162,17 +177,10 @@ _BROKEN = (
 
 
 def _in_tar(root: Path, wanted: Wanted, *, gzipped: bool) -> Iterator[Member]:
-    try:
-        with root.open("rb") as raw:
-            plain = gzip.GzipFile(fileobj=raw) if gzipped else raw
-            with tarfile.open(fileobj=Bounded(plain, str(root)), mode="r|") as tar:
-                yield from _tar_members(root, tar, wanted)
-    except InputError:
-        raise
-    except _BROKEN as error:
-        raise InputError(f"{root}: is no complete tar archive ({_plain(error)})") from None
-    except OSError as error:
-        raise InputError(f"{root}: cannot be read ({error.strerror or error})") from None
+    with _complete(root, "tar"), root.open("rb") as raw:
+        plain = gzip.GzipFile(fileobj=raw) if gzipped else raw
+        with tarfile.open(fileobj=Bounded(plain, str(root)), mode="r|") as tar:
+            yield from _tar_members(root, tar, wanted)
 
 
 def _tar_members(root: Path, tar: tarfile.TarFile, wanted: Wanted) -> Iterator[Member]:
@@ -194,15 +202,8 @@ def _tar_members(root: Path, tar: tarfile.TarFile, wanted: Wanted) -> Iterator[M
 def _in_zip(root: Path, wanted: Wanted) -> Iterator[Member]:
     if root.stat().st_size > MAX_ARCHIVE:
         raise too_large(str(root), root.stat().st_size, MAX_ARCHIVE)
-    try:
-        with zipfile.ZipFile(root) as archive:
-            yield from _zip_members(root, archive, wanted)
-    except InputError:
-        raise
-    except _BROKEN as error:
-        raise InputError(f"{root}: is no complete zip archive ({_plain(error)})") from None
-    except OSError as error:
-        raise InputError(f"{root}: cannot be read ({error.strerror or error})") from None
+    with _complete(root, "zip"), zipfile.ZipFile(root) as archive:
+        yield from _zip_members(root, archive, wanted)
 
 
 def _zip_members(root: Path, archive: zipfile.ZipFile, wanted: Wanted) -> Iterator[Member]:
