@@ -24,7 +24,7 @@ def read_plugin_log(node: str, plugin: Plugin | Missing) -> Remedy:
     """Read what the device plugin of a node says; where its pod is not known the command finds it."""
     pod = _plugin_pod(node, plugin)
     if not pod:
-        return Remedy(f"Find the device plugin's pod on {node}: its log tells", _find_plugin(node), Risk.NONE)
+        return Remedy(f"Find the device plugin's pod on {node}: its log tells", find_plugin(node), Risk.NONE)
     return Remedy(
         f"Read the device plugin's log on {node}", f"kubectl logs {pod} --all-containers --tail=100", Risk.NONE
     )
@@ -34,7 +34,7 @@ def restart_plugin(node: str, plugin: Plugin | Missing, text: str) -> Remedy:
     """Start the device plugin of a node anew; `text` says what for. Where its pod is not known the command finds it."""
     pod = _plugin_pod(node, plugin)
     if not pod:
-        return Remedy(f"{text}; this finds its pod", _find_plugin(node), Risk.MEDIUM)
+        return Remedy(f"{text}; this finds its pod", find_plugin(node), Risk.MEDIUM)
     return Remedy(text, f"kubectl delete pod {pod}", Risk.MEDIUM)
 
 
@@ -54,5 +54,6 @@ def _plugin_pod(node: str, plugin: Plugin | Missing) -> str:
     return f"-n {namespace} {name}" if name else ""
 
 
-def _find_plugin(node: str) -> str:
+def find_plugin(node: str) -> str:
+    """The command that finds the device plugin's pod on a node, whoever installed it."""
     return f"kubectl get pods -A -o wide --field-selector spec.nodeName={node} | grep device-plugin"

@@ -11,6 +11,7 @@ Fix: mend the device plugin on the node, or keep the resource's name with shared
 
 import re
 
+from lockgate.diagnosis.remedies import find_plugin
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import listed
 from lockgate.diagnosis.stage import Stage
@@ -54,7 +55,7 @@ def node_not_initialized(node_claims: NodeClaims | Missing, nodes: Nodes, node: 
         remedy=(
             Remedy(
                 "See whether the device plugin runs on the node, and under which name it offers GPUs",
-                f"kubectl get pods -A -o wide --field-selector spec.nodeName={on} | grep device-plugin",
+                find_plugin(on),
                 Risk.NONE,
             ),
         ),

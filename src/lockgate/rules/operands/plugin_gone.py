@@ -15,6 +15,7 @@ import msgspec
 
 from lockgate.diagnosis.device_plugins import named_plugin
 from lockgate.diagnosis.gate_row import GateRow, Obstacle
+from lockgate.diagnosis.remedies import find_plugin
 from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import MOST_NODES, gate_rows, listed, log_lines
 from lockgate.diagnosis.stage import Stage
@@ -195,8 +196,8 @@ def _remedies(on: PluginOn) -> list[Remedy]:
 def _look(on: PluginOn) -> list[Remedy]:
     """What decides where the plugin's pod is not known, or by its name alone."""
     if not on.pod:
-        find = f"kubectl get pods -A -o wide --field-selector spec.nodeName={on.node} | grep device-plugin"
-        return [Remedy(f"Find the device plugin's pod on {on.node}: its state and its log decide", find, Risk.NONE)]
+        text = f"Find the device plugin's pod on {on.node}: its state and its log decide"
+        return [Remedy(text, find_plugin(on.node), Risk.NONE)]
     namespace, _, name = on.pod.partition("/")
     log = f"kubectl get pod -n {namespace} {name}; kubectl logs -n {namespace} {name} --all-containers --tail=50"
     return [Remedy("See whether the plugin's pod is ready, and read its log", log, Risk.NONE)]
