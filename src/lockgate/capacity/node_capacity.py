@@ -59,7 +59,7 @@ def gpu_nodes(
 def is_gpu_node(node: Node) -> bool:
     """Whether a node has a GPU resource's name, or a label that says that NVIDIA devices are there."""
     labels = node.metadata.labels
-    if any(labels.get(label) == "true" for label in (*names.PCI_PRESENT, names.GPU_PRESENT)):
+    if names.is_labelled(labels):
         return True
     return any(map(names.is_gpu_resource, (*node.status.capacity, *node.status.allocatable)))
 

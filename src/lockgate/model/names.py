@@ -4,6 +4,7 @@ Source: NVIDIA gpu-operator 26.7 line, k8s-device-plugin 0.20, node-feature-disc
 """
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
@@ -117,6 +118,11 @@ def is_gpu_resource(name: str) -> bool:
 def is_whole_gpu(name: str) -> bool:
     """Whether a resource stands for whole GPUs or slots of them: `nvidia.com/gpu`, `.shared`, `nvidia.com/gpu-a100`."""
     return name.startswith(GPU_PREFIX) and not name[len(GPU_PREFIX) :][:1].isalnum()
+
+
+def is_labelled(labels: Mapping[str, str]) -> bool:
+    """Whether a node's labels say "an NVIDIA GPU is here" in a shape that operators read."""
+    return any(labels.get(label) == "true" for label in (*PCI_PRESENT, GPU_PRESENT))
 
 
 @lru_cache(maxsize=4096)  # asked for every label of every node, of the same few names

@@ -96,7 +96,7 @@ def is_gpu_node(node: Node) -> bool:
     labels = node.metadata.labels
     if any("nvidia" in labels.get(label, "") for label in names.CLOUD_ACCELERATORS):
         return True
-    if any(labels.get(label) == "true" for label in (*names.PCI_PRESENT, names.GPU_PRESENT)):
+    if names.is_labelled(labels):
         return True
     if any(names.is_unread_pci_label(label) for label in labels):
         return True

@@ -36,7 +36,7 @@ _READ: Final = ", ".join(label.removeprefix(names.NFD_PREFIX) for label in names
 def pci_label_shape(pod: Pod, gate_one: GateOne, places: Places, daemon_sets: DaemonSets) -> Failed | None:
     waiting = [d for d in daemon_sets if _waits(d)]
     bare = (places.nodes[row.node] for row in gate_one.nearest_with(Obstacle.NO_RESOURCE))
-    lost = [n for n in bare if _shapes(n) and not _is_read(n)]
+    lost = [n for n in bare if _shapes(n) and not names.is_labelled(n.metadata.labels)]
     return _failed(pod, lost, waiting) if waiting and lost else None
 
 
@@ -47,10 +47,6 @@ def _waits(daemon_set: DaemonSet) -> bool:
 
 def _shapes(node: Node) -> list[str]:
     return [label for label in node.metadata.labels if names.is_unread_pci_label(label)]
-
-
-def _is_read(node: Node) -> bool:
-    return any(node.metadata.labels.get(label) == "true" for label in (*names.PCI_PRESENT, names.GPU_PRESENT))
 
 
 def _failed(pod: Pod, lost: list[Node], waiting: list[DaemonSet]) -> Failed:
