@@ -71,11 +71,10 @@ def _naming(folder: NodeFiles, path: str) -> Iterator[Evidence]:
     whole = re.compile(rf"(?<![\w./-]){re.escape(path)}(?![\w./-])")
     for name, text in sorted(folder.files.items()):
         if name.rpartition("/")[0] in _DIRECTORIES:
-            found = (n for n, line in enumerate(text.splitlines(), 1) if whole.search(line))
-            if number := next(found, 0):
+            number, line = next((n for n in enumerate(text.splitlines(), 1) if whole.search(n[1])), (0, ""))
+            if number:
                 note = "the device plugin's" if names.CDI_PLUGIN in text else ""
-                line = text.splitlines()[number - 1].strip()
-                yield Evidence(file=f"{folder.node}:{name}", line=number, verbatim=line[:200], note=note)
+                yield Evidence(file=f"{folder.node}:{name}", line=number, verbatim=line.strip()[:200], note=note)
 
 
 def _anew(node: str, specs: tuple[Evidence, ...], plugin: Plugin | Missing) -> Remedy:
