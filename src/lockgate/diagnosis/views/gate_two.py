@@ -15,6 +15,7 @@ from lockgate.containerd.effective import Effective, resolve
 from lockgate.containerd.load import ConfigError
 from lockgate.containerd.releases import Release
 from lockgate.containerd.traps import LostHandler, lost_handlers
+from lockgate.containerd.values import Origin
 from lockgate.diagnosis.views.loaded import (
     LoadedHandlers,
     Refusals,
@@ -25,6 +26,7 @@ from lockgate.diagnosis.views.loaded import (
     standing,
 )
 from lockgate.model.facts import Events, Missing, NodeFiles, NodeFolders, Nodes, NodeStates, Pods
+from lockgate.model.finding import Evidence
 from lockgate.model.node_state import CDIState, GPUNodeState, RuntimeState
 from lockgate.model.objects import Node
 
@@ -95,6 +97,11 @@ class NodeGate:
             self._node.status.node_info.container_runtime_version.replace("containerd://", "") if self._node else "",
         )
         return next((r for r in map(_release, texts) if r is not None), None)
+
+    def quote(self, origin: Origin, *, field: str = "", value: str = "", note: str = "") -> Evidence:
+        """Evidence from a place of the node's files; where the release says it itself, the top-level config stands."""
+        file = f"{self.name}:{origin.file or self.root}"
+        return Evidence(file=file, line=origin.line or None, field=field, value=value, note=note)
 
     @cached_property
     def files(self) -> dict[str, str]:

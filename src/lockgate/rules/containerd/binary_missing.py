@@ -71,8 +71,7 @@ def _handlers(gate: NodeGate, program: str) -> Iterator[Evidence]:
     effective = gate.effective
     for handler in effective.handlers.values() if isinstance(effective, Effective) else ():
         if handler.binary_name and handler.binary_name == program:
-            place = f"{gate.name}:{handler.origin.file or gate.root}"
-            yield Evidence(file=place, line=handler.origin.line or None, field=handler.name, value=program)
+            yield gate.quote(handler.origin, field=handler.name, value=program)
 
 
 def _state(toolkit: Pod | None) -> tuple[Evidence, ...]:

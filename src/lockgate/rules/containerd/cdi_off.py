@@ -63,5 +63,4 @@ def _switch(gate: NodeGate) -> tuple[Evidence, ...]:
     leaf = effective.leaf("plugins", gate.release.family.cri.runtime, "enable_cdi")
     if leaf is None or leaf.value is not False or leaf.origin.is_built_in:
         return ()
-    place = f"{gate.name}:{leaf.origin.file or gate.root}"
-    return (Evidence(file=place, line=leaf.origin.line or None, field="enable_cdi", value="false"),)
+    return (gate.quote(leaf.origin, field="enable_cdi", value="false"),)

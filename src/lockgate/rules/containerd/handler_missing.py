@@ -113,9 +113,8 @@ def _files(gate: NodeGate, handler: str) -> list[Evidence]:
     own = effective.handlers.get(handler)
     if own is None:
         return [Evidence(file=f"{gate.name}:{gate.root}", note=f'it and its imports define no runtime "{handler}"')]
-    place = own.origin
     note = f'defines runtime "{handler}": the runtime has not been restarted since'
-    return [Evidence(file=f"{gate.name}:{place.file or gate.root}", line=place.line or None, note=note)]
+    return [gate.quote(own.origin, note=note)]
 
 
 def _agent(gate: NodeGate) -> list[Evidence]:
