@@ -11,7 +11,7 @@ Fix: end or scale down a holder, wait for one, or add a node.
 
 from collections.abc import Sequence
 
-from lockgate.diagnosis.gate_row import SHORT_OF_DEVICES, GateRow, Obstacle
+from lockgate.diagnosis.gate_row import SHORT_OF_DEVICES, GateRow, Holder, Obstacle
 from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.seen import asked, gate_rows, listed, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
@@ -51,7 +51,6 @@ def _failed(pod: Pod, gate: GateOne, left: int) -> Failed:
     held = (
         f"{requested} are requested by {by}, {max(healthy - requested, 0)} left" if requested else "none is requested"
     )
-    first = max(holders, key=lambda h: h.count, default=None)
     return Failed(
         about=f"node/{rows[0].node}" if len(rows) == 1 else "nodes",
         title=_title(gate, left, healthy, requested),
@@ -62,12 +61,18 @@ def _failed(pod: Pod, gate: GateOne, left: int) -> Failed:
             *gate_rows(gate, rows),
             *some(scheduler_word(pod)),
         ),
-        remedy=_make_room(f"kubectl describe pod -n {first.pod.replace('/', ' ')}")
-        if first
-        else _make_room(f"kubectl get pods -A -o json --field-selector spec.nodeName={rows[0].node}")
-        if requested
-        else _ask_less(gate),
+        remedy=_remedies(gate, holders, rows[0].node if requested else ""),
     )
+
+
+def _remedies(gate: GateOne, holders: Sequence[Holder], node: str) -> tuple[Remedy, ...]:
+    """`node` is the first that the pod may use where pods that are not shown hold some, "" where none do."""
+    if holders:
+        most = max(holders, key=lambda h: h.count)
+        return _make_room(f"kubectl describe pod -n {most.pod.replace('/', ' ')}")
+    if node:
+        return _make_room(f"kubectl get pods -A -o json --field-selector spec.nodeName={node}")
+    return _ask_less(gate)
 
 
 def _unnamed(rows: Sequence[GateRow]) -> str:
