@@ -90,15 +90,15 @@ def alone(snapshot: Snapshot, namespace: str = "") -> tuple[Target, ...]:
 
     Of a list of events that is what a Warning is about: most of what stands in one is well.
     """
-    tops = [Target(kind, each.name, each.namespace) for kind, each in _unowned(snapshot)]
+    every = _owned_or_not(snapshot)
+    tops = [Target(kind, each.name, each.namespace) for kind, each in _unowned(every)]
     here = [top for top in tops if namespace in ("", top.namespace)]
-    quiet = {(kind, each.namespace, each.name) for kind, each in _owned_or_not(snapshot) if _is_only_heard(each)}
+    quiet = {(kind, each.namespace, each.name) for kind, each in every if _is_only_heard(each)}
     quiet -= _warned(snapshot)
     return tuple(top for top in here if (top.kind, top.namespace, top.name) not in quiet) or tuple(here)
 
 
-def _unowned(snapshot: Snapshot) -> list[tuple[str, Resource]]:
-    every = _owned_or_not(snapshot)
+def _unowned(every: list[tuple[str, Resource]]) -> list[tuple[str, Resource]]:
     there = {(kind.lower(), each.namespace, each.name) for kind, each in every}
     return [
         (kind, each)
