@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_collect import NOBODY, config
+from tests.cli.test_collect import NOBODY
 from tests.cli.test_why import BUNDLES, SCHEMA, run, violations
-from tests.collect.test_live import Recorded
-from tests.kube.fake_server import fake_server
+from tests.collect.test_live import Recorded, ask_of
 
 SICK = ("node/gpu-a", "--from", str(BUNDLES / "unhealthy.tgz"))
 REPORT = json.loads(run("why", *SICK, "-o", "json").stdout)
@@ -155,16 +154,7 @@ def test_a_live_namespace_waives_what_is_in_it(tmp_path: Path) -> None:
     cluster = Recorded(BUNDLES / "all-held-installed.tgz", NOBODY)
     own = next(n for n in cluster._objects["namespaces"] if n["metadata"]["name"] == "default")
     own["metadata"]["annotations"] = {"lockgate.dev/waive": "scheduling/all-held -- these jobs wait by design"}
-
-    async def asked() -> str:
-        async with fake_server(cluster) as server:
-            words = ["-m", "lockgate.cli.main", "why", "pod/late", "-n", "default", "-o", "json"]
-            command = [sys.executable, *words, "--kubeconfig", str(config(tmp_path, server.url))]
-            process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
-            out, _ = await asyncio.wait_for(process.communicate(), 60)
-            return out.decode()
-
-    report = json.loads(asyncio.run(asked()))
+    _, report, _, _ = asyncio.run(ask_of(tmp_path, cluster, "pod/late", "-n", "default"))
     assert [w["reason"] for w in report["waived"] if w["finding"]["id"] == "scheduling/all-held"] == [
         "these jobs wait by design"
     ]

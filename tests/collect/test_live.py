@@ -15,7 +15,7 @@ import yaml
 from lockgate.collect.errors import InputError
 from lockgate.collect.live import parse_timeout
 from lockgate.kube import resources as kinds
-from tests.kube.fake_server import Answer, FakeServer, Request, fake_server, status
+from tests.kube.fake_server import Answer, FakeServer, Handler, Request, fake_server, status
 
 BUNDLES = Path(__file__).parents[1] / "bundles"
 Refused = Callable[[str, str, str], bool]  # plural, namespace, name -> whether RBAC refuses it
@@ -76,7 +76,12 @@ async def ask(
     folder: Path, bundle: str, *arguments: str, refused: Refused = lambda plural, namespace, name: False
 ) -> tuple[int, dict[str, Any], str, FakeServer]:
     """`why ARGUMENTS -o json` against a recorded cluster: exit code, report, stderr, and the server."""
-    async with fake_server(Recorded(BUNDLES / f"{bundle}.tgz", refused)) as server:
+    return await ask_of(folder, Recorded(BUNDLES / f"{bundle}.tgz", refused), *arguments)
+
+
+async def ask_of(folder: Path, cluster: Handler, *arguments: str) -> tuple[int, dict[str, Any], str, FakeServer]:
+    """The same against any cluster."""
+    async with fake_server(cluster) as server:
         config = {
             "current-context": "c",
             "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u", "namespace": "default"}}],

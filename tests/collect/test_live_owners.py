@@ -1,17 +1,14 @@
 """Owners of other kinds and whole namespaces of a live cluster: found by discovery, read with get and list only."""
 
 import asyncio
-import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lockgate.kube.discovery import discover
-from tests.cli.test_collect import config
-from tests.collect.test_live import Recorded
-from tests.kube.fake_server import Answer, FakeServer, Request, fake_api, fake_server
+from tests.collect.test_live import Recorded, ask_of
+from tests.kube.fake_server import Answer, FakeServer, Request, fake_api
 
 KINDS = [
     ("kubeflow.org", "v1", "pytorchjobs", "PyTorchJob", ["ptj"]),
@@ -107,18 +104,8 @@ def _resources(group_version: str) -> list[dict[str, Any]]:
     ] + [{"name": "pods/log", "kind": "Pod", "namespaced": True}]
 
 
-async def _ask(folder: Path, cluster: Made, *arguments: str) -> tuple[int, dict[str, Any], str, FakeServer]:
-    async with fake_server(cluster) as server:
-        command = ["-m", "lockgate.cli.main", "why", *arguments, "--kubeconfig", str(config(folder, server.url))]
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, *command, "-o", "json", stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
-        )
-        out, err = await asyncio.wait_for(process.communicate(), 60)
-        return process.returncode or 0, json.loads(out or b"{}"), err.decode(), server
-
-
 def ask(folder: Path, cluster: Made, *arguments: str) -> tuple[int, dict[str, Any], str, FakeServer]:
-    return asyncio.run(_ask(folder, cluster, *arguments))
+    return asyncio.run(ask_of(folder, cluster, *arguments))
 
 
 @pytest.mark.parametrize("typed", ["pytorchjob/llm", "PyTorchJobs/llm", "pytorchjobs.kubeflow.org/llm", "ptj/llm"])
