@@ -60,8 +60,7 @@ class Contents(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 def contents(path: str) -> Contents:
     """Look into a bundle; raises InputError where it is none."""
-    sizes, ignored = _sizes(path)
-    manifest = _manifest(path)
+    sizes, ignored, manifest = _read(path)
     told = manifest.sections if manifest else {}
     found = {name: _section(name, sizes, told.get(name, Part())) for name in _section_names(sizes, told)}
     seen = Contents(
@@ -87,8 +86,8 @@ def _with_manifest(seen: Contents, manifest: BundleManifest) -> Contents:
     )
 
 
-def _sizes(path: str) -> tuple[dict[str, int], list[str]]:
-    """The size of each file that is read, by its path without folders above; and what is not read."""
+def _read(path: str) -> tuple[dict[str, int], list[str], BundleManifest | None]:
+    """The size of each file that is read, by its path without folders above; what is not read; and the manifest."""
     ignored: list[str] = []
 
     def wanted(inner: str) -> bool:
@@ -97,8 +96,13 @@ def _sizes(path: str) -> tuple[dict[str, int], list[str]]:
         ignored.append(inner)
         return False
 
-    found = {_inner(m.path): m.size for m in members(Path(path), wanted)}
-    return found, ignored
+    sizes, manifest = dict[str, int](), None
+    for member in members(Path(path), wanted):
+        inner = _inner(member.path)
+        if inner == _MANIFEST and inner not in sizes:
+            manifest = parse_bundle_manifest(member.read(MAX_TEXT))
+        sizes[inner] = member.size
+    return sizes, ignored, manifest
 
 
 def _inner(path: str) -> str:
@@ -106,11 +110,6 @@ def _inner(path: str) -> str:
     parts = path.split("/")
     starts = [i for i, part in enumerate(parts[:3]) if part in ("cluster", "logs", "nodes", _MANIFEST)]
     return "/".join(parts[starts[0] :]) if starts else path
-
-
-def _manifest(path: str) -> BundleManifest | None:
-    found = members(Path(path), lambda inner: _inner(inner) == _MANIFEST)
-    return next((parse_bundle_manifest(m.read(MAX_TEXT)) for m in found), None)
 
 
 def _section_names(sizes: dict[str, int], told: Mapping[str, Part]) -> set[str]:
