@@ -11,6 +11,7 @@ from lockgate.cli.sources import FactsError, complain
 if TYPE_CHECKING:
     from lockgate.diagnosis.target import Target
     from lockgate.model.facts import Snapshot
+    from lockgate.model.label_query import Term
 
 
 def add_namespace_arguments(parser: argparse.ArgumentParser, narrowed: str) -> None:
@@ -47,30 +48,32 @@ def namespace_wanted(options: argparse.Namespace, snapshot: "Snapshot") -> str:
 def pods_wanted(options: argparse.Namespace, snapshot: "Snapshot", selector: str = "") -> "Target":
     """Whose pods are asked about: those with some labels, of one namespace, or of the cluster. Raises FactsError."""
     from lockgate.diagnosis.target import CLUSTER, SELECTED, Target
-    from lockgate.model.label_query import LabelQueryError, parse_query
 
     namespace = namespace_wanted(options, snapshot)
     if not selector:
         return Target("Namespace", namespace) if namespace else Target(CLUSTER, "")
-    try:
-        parse_query(selector)
-    except LabelQueryError as error:
-        raise FactsError(str(error), 2) from None
+    _question(selector)
     return Target(SELECTED, selector, namespace)
 
 
 def nodes_wanted(options: argparse.Namespace, snapshot: "Snapshot") -> frozenset[str] | None:
     """The names of the nodes that `-l` asks for, None for all; raises FactsError where none has such labels."""
     from lockgate.model.facts import Missing
-    from lockgate.model.label_query import LabelQueryError, parse_query
 
     if not options.selector or isinstance(snapshot.nodes, Missing):
         return None
-    try:
-        fits = parse_query(options.selector)
-    except LabelQueryError as error:
-        raise FactsError(str(error), 2) from None
+    fits = _question(options.selector)
     found = frozenset(node.name for node in snapshot.nodes if fits(node.metadata.labels))
     if not found:
         raise FactsError(f'no node has labels "{options.selector}": see `kubectl get nodes --show-labels`', 2)
     return found
+
+
+def _question(selector: str) -> "Term":
+    """What `-l` asks of labels; raises FactsError."""
+    from lockgate.model.label_query import LabelQueryError, parse_query
+
+    try:
+        return parse_query(selector)
+    except LabelQueryError as error:
+        raise FactsError(str(error), 2) from None
