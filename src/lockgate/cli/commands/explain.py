@@ -46,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Find, look, render; returns the exit code."""
     from lockgate.cli.pages import all_pages, find, suggestions
+    from lockgate.kit.near import did_you_mean
 
     asked = " ".join(options.asked).strip()
     if not asked and _looks(options):
@@ -54,8 +55,7 @@ def run(options: argparse.Namespace) -> int:
         return _write(all_pages(), options, None)
     pages = find(asked)
     if not pages:
-        near = suggestions(asked)
-        hint = f"; did you mean {' or '.join(near)}?" if near else " (`explain` alone lists what there is)"
+        hint = did_you_mean(suggestions(asked)) or " (`explain` alone lists what there is)"
         return complain(f'nothing is known about "{asked[:200]}"{hint}', 2)
     try:
         return _write(pages, options, _survey(options))
