@@ -109,9 +109,7 @@ class Sharing:
         return replace(node, metadata=metadata, status=status)
 
     def _condition(self, told: Condition) -> Condition:
-        one = self._texts.setdefault
-        words = {name: one(text, text) for name in _WORDS for text in (getattr(told, name),)}
-        return replace(told, **words)
+        return replace(told, **{name: self._text(getattr(told, name)) for name in _WORDS})
 
     def _state(self, state: GPUNodeState) -> GPUNodeState:
         """Nodes of one pool have the same files; texts of CDI specifications are for `lint --node`, which reads one."""
