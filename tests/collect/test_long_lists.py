@@ -18,7 +18,7 @@ from lockgate.collect.json_list import PIECE
 from lockgate.collect.offline import from_bytes, from_path
 from lockgate.diagnosis.engine import diagnose
 from lockgate.diagnosis.target import parse_target
-from lockgate.model.facts import Missing, Snapshot
+from lockgate.model.facts import API_SECTIONS, Missing, Snapshot
 from lockgate.model.objects import Event, ObjectReference
 from lockgate.rules import all_rules
 
@@ -77,10 +77,74 @@ def test_objects_that_begin_otherwise_are_told_apart_too() -> None:
     assert len(list(kinds(written(many)))) == 6002
 
 
-def test_what_the_api_server_answers_is_read_too() -> None:
-    many = [{k: v for k, v in each.items() if k not in ("kind", "apiVersion")} for each in events(6000)]
-    head = b'{"kind":"EventList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":'
-    assert len(list(kinds(head + json.dumps(many, separators=(",", ":")).encode() + b"}"))) == 6000
+def answered(kind: str, items: list[dict[str, Any]], order: str) -> bytes:
+    """A list as `kubectl get --raw` prints it, and the same with sorted keys: its objects have no kind."""
+    bare = [{k: v for k, v in each.items() if k not in ("kind", "apiVersion")} for each in items]
+    rows = json.dumps(bare, separators=(",", ":")).encode()
+    if order == "kind-first":
+        return b'{"kind":"%bList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":%b}' % (
+            kind.encode(),
+            rows,
+        )
+    return b'{"apiVersion":"v1","items":%b,"kind":"%bList","metadata":{}}' % (rows, kind.encode())
+
+
+ORDERS = pytest.mark.parametrize("order", ["kind-first", "kind-last"])
+
+
+@ORDERS
+@pytest.mark.parametrize(
+    ("kind", "count"), [*((s.kind, 2) for s in API_SECTIONS), ("Pod", 6000), ("Node", 6000), ("Event", 6000)]
+)
+def test_objects_without_a_kind_have_their_lists(kind: str, count: int, order: str) -> None:
+    read = list(kinds(answered(kind, events(count), order)))
+    assert {kind for kind, _ in read} == {kind}
+    assert [json.loads(raw)["metadata"]["name"] for _, raw in read] == [e["metadata"]["name"] for e in events(count)]
+
+
+@ORDERS
+@pytest.mark.parametrize("way", ["file", "stdin", "folder", "archive"])
+def test_a_long_pod_list_of_the_api_server_is_read_whole_whichever_way_it_comes(
+    order: str, way: str, tmp_path: Path
+) -> None:
+    pods = [POD | {"metadata": {"name": f"p-{n}", "namespace": "default"}, "pad": "x" * 800} for n in range(4000)]
+    data = answered("Pod", pods, order)
+    assert len(data) > PIECE
+    facts = from_path(*placed(data, way, tmp_path))
+    assert not isinstance(facts.namespace_pods, Missing)
+    assert [pod.name for pod in facts.namespace_pods] == [pod["metadata"]["name"] for pod in pods]
+
+
+def placed(data: bytes, way: str, folder: Path) -> tuple[str, io.BytesIO]:
+    """What is asked with, of a list of pods that lies somewhere."""
+    (folder / "b" / "cluster").mkdir(parents=True)
+    match way:
+        case "stdin":
+            return "-", io.BytesIO(data)
+        case "file":
+            (folder / "pods.json").write_bytes(data)
+            return str(folder / "pods.json"), io.BytesIO()
+        case "folder":
+            (folder / "b" / "cluster" / "pods.json").write_bytes(data)
+            return str(folder / "b"), io.BytesIO()
+        case _:
+            return str(archive(folder / "b.tgz", {"b/cluster/pods.json": data})), io.BytesIO()
+
+
+def archive(path: Path, files: dict[str, bytes]) -> Path:
+    with tarfile.open(path, "w:gz", compresslevel=1) as tar:
+        for name, data in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            tar.addfile(info, io.BytesIO(data))
+    return path
+
+
+def test_more_objects_without_a_kind_than_are_held_end_in_one_line() -> None:
+    large: list[dict[str, Any]] = [{"metadata": {"name": "x" * (3 << 20)}}] * 48
+    with pytest.raises(InputError, match="128 MiB of its objects have no kind"):
+        list(kinds(answered("Pod", large, "kind-last")))
+    assert len(list(kinds(answered("Pod", large, "kind-first")))) == 48
 
 
 @pytest.mark.parametrize(
@@ -181,12 +245,8 @@ def explained(facts: Snapshot) -> str:
 
 
 def test_an_archive_with_more_events_than_are_kept_is_answered_in_part(many: bytes, tmp_path: Path) -> None:
-    with tarfile.open(tmp_path / "b.tgz", "w:gz", compresslevel=1) as tar:
-        for name, data in (("b/cluster/events.json", many), ("b/cluster/pods.json", written([POD]))):
-            info = tarfile.TarInfo(name)
-            info.size = len(data)
-            tar.addfile(info, io.BytesIO(data))
-    facts = from_path(str(tmp_path / "b.tgz"), io.BytesIO(), "default", "late")
+    path = archive(tmp_path / "b.tgz", {"b/cluster/events.json": many, "b/cluster/pods.json": written([POD])})
+    facts = from_path(str(path), io.BytesIO(), "default", "late")
     assert explained(facts).startswith("60,000 events were given and 50,000 are kept: all that name late")
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
-from lockgate.collect.bounds import MAX_BLOCKS, MAX_OBJECT, MAX_TEXT, too_large
+from lockgate.collect.bounds import MAX_BLOCKS, MAX_HELD, MAX_OBJECT, MAX_TEXT, too_large
 from lockgate.collect.errors import InputError, one_line
 from lockgate.collect.json_list import PIECE, Cut, Stream
 from lockgate.collect.quantities import check_quantities
@@ -16,6 +16,10 @@ from lockgate.model.facts import ApiSection
 from lockgate.model.objects import Workload
 
 _OFTEN: Final = 10_000  # objects, after which the memory is looked at
+_KINDLESS: Final = (
+    f"more than {MAX_HELD >> 20} MiB of its objects have no kind, and neither has the list before them; "
+    "kubectl get ... -o json writes one into each"
+)
 _BOMS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 
 
@@ -98,12 +102,29 @@ def _in_stream(name: str, stream: Stream) -> Iterator[tuple[str, bytes]]:
         start += more
     if len(start) > PIECE and start[:1] in (b"{", b"["):
         cut = Cut(name, start, stream)
-        for raw in (bytes(raw) for items in cut.pieces() for raw in items):
-            yield _head(name, raw).kind, raw
+        del start
+        yield from _pieces(name, cut)
         start = cut.rest
     elif len(start) > PIECE:
         start += stream.read(MAX_TEXT)
     yield from any_objects(name, start)
+
+
+def _pieces(name: str, cut: Cut) -> Iterator[tuple[str, bytes]]:
+    """The objects of a long list; one without a kind has the list's, which may stand behind all of them."""
+    own_kind = _kind_of_items(_head(name, cut.head))
+    waiting, held = list[bytes](), 0
+    for raw in (bytes(raw) for items in cut.pieces() for raw in items):
+        if kind := _head(name, raw).kind or own_kind:
+            yield kind, raw
+            continue
+        waiting.append(raw)
+        held += len(raw)
+        if held > MAX_HELD:
+            raise InputError(f"{name}: {_KINDLESS}")
+    if waiting:
+        own_kind = _kind_of_items(_head(name, cut.rest))
+    yield from ((own_kind, raw) for raw in waiting)
 
 
 def any_objects(name: str, data: bytes) -> Iterator[tuple[str, bytes]]:
@@ -168,10 +189,15 @@ def _pruned(value: Any) -> Any:
 def _items(name: str, document: bytes) -> Iterator[tuple[str, bytes]]:
     head = _head(name, document)
     if head.items is not None:
-        own_kind = head.kind.removesuffix("List")
+        own_kind = _kind_of_items(head)
         yield from ((_head(name, bytes(raw)).kind or own_kind, bytes(raw)) for raw in head.items)
     elif not head.kind.endswith("List"):
         yield head.kind, document
+
+
+def _kind_of_items(head: Head) -> str:
+    """What a `PodList` says of its items, which have no kind as the API server answers; "" where it is a `List`."""
+    return head.kind.removesuffix("List")
 
 
 def _head(name: str, document: bytes) -> Head:

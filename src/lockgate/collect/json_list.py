@@ -30,13 +30,17 @@ class Stream(Protocol):
 
 
 class Cut:
-    """A document that is a long list: `pieces` gives its objects, and then `rest` is the document without them."""
+    """A document that is a long list: `head` is what it says before them, `pieces` gives its objects, and then `rest`
+    is the document without them.
+    """
 
     def __init__(self, name: str, start: bytes, stream: Stream) -> None:
         """`start` is what was read of the stream already, at least a piece."""
         self._name, self._stream = name, stream
         self._at = _items_at(start)
         self._document = start
+        # The document as far as its list, which is left empty.
+        self.head = start[: self._at] + b"]}" if self._at else b"{}"
         self.rest = b""
 
     def pieces(self) -> Iterator[list[msgspec.Raw]]:
