@@ -15,6 +15,7 @@ from tests.rules.world import PODS
 _POOL = "corpus.lockgate.dev/case"
 _WIDE = {"node", "operand"}
 _NO_NODE = ("discovery/", "autoscaling/")
+_SPACES = {"default": "other"}
 _SHARED_NAMESPACES = (NAMESPACE, "kube-system", "nvidia-device-plugin")
 
 
@@ -33,8 +34,10 @@ def moved(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def moved_ask(ask: str) -> str:
-    """The question about the moved case."""
+    """The question about the moved case; its namespace moved with it."""
     kind, _, rest = ask.rpartition("/")
+    if kind == "namespace":
+        return f"{kind}/{_SPACES.get(rest, rest)}"
     return f"other/{kind or 'pod'}/{rest}" if ask.count("/") < 2 else ask.replace("default/", "other/", 1)
 
 

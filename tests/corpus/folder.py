@@ -1,13 +1,19 @@
 """A case as the folder that a person sends: written out, and read again through the door that `why --from` uses."""
 
+import datetime as dt
 import io
 import json
 import tempfile
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from lockgate.collect.bundle_manifest import BundleManifest, Part
 from lockgate.collect.offline import from_path
 from lockgate.model.facts import API_SECTIONS, Snapshot
+
+_TAKEN_AT = dt.datetime(2026, 11, 29, 12, tzinfo=dt.UTC)
 
 
 def through_folder(objects: dict[str, list[dict[str, Any]]], beside: dict[str, Any]) -> Snapshot:
@@ -22,15 +28,25 @@ def through_folder(objects: dict[str, list[dict[str, Any]]], beside: dict[str, A
 
 def files_of(objects: dict[str, list[dict[str, Any]]], beside: dict[str, Any]) -> dict[str, bytes]:
     """The files of that folder, by their paths in it."""
+    missing = beside.get("missing", ())
     found = {
         f"cluster/{section.plural}.json": _list(section.kind, objects[section.section])
         for section in API_SECTIONS
-        if section.section not in beside.get("missing", ())
+        if section.section not in missing
     }
+    if "pods" in missing and "namespace_pods" not in missing:
+        found |= _of_one_namespace(objects["pods"], beside)
     found |= {f"logs/{log}.log": text for log, text in beside.get("logs", {}).items()}
     for node, files in beside.get("files", {}).items():
         found |= {f"nodes/{node}/{_place(path)}": text for path, text in files.items()}
     return {path: text.encode() for path, text in found.items()}
+
+
+def _of_one_namespace(pods: list[dict[str, Any]], beside: dict[str, Any]) -> dict[str, str]:
+    """The pods and the manifest of a bundle of somebody who may list the pods of one namespace alone."""
+    only = Part(count=len(pods), only="default", others="may not be read", how="ask for it")
+    manifest = BundleManifest(taken_at=beside.get("taken_at", _TAKEN_AT), sections={"pods": only})
+    return {"cluster/pods.json": _list("Pod", pods), "manifest.json": msgspec.json.encode(manifest).decode()}
 
 
 def _list(kind: str, objects: list[dict[str, Any]]) -> str:

@@ -101,9 +101,10 @@ def _varied(variant: str) -> Group:
 
 def _vary(case: Case, ask: str, name: str, variant: Variant, change: Change, rules: Rules) -> Question | None:
     changed = world(case.facts)
+    takes_away = variant.takes_away(changed)
     if not change(changed, random.Random(name)):
         return None
-    expect = allowing_less(case, ask, rules) if variant.takes_away else case.expect
+    expect = allowing_less(case, ask, rules) if takes_away else case.expect
     return Question(name=name, snapshot=variant.read(changed), ask=ask, expect=expect)
 
 
