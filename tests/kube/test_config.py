@@ -71,7 +71,8 @@ _TO_C = "context: {cluster: c}"
     ("text", "says"),
     [
         ("- a list\n", "expected a mapping, found list"),
-        ("{", "cannot be read"),
+        ("{", "is neither JSON nor YAML"),
+        ("clusters: []\n---\ncontexts: []\n", "2 YAML documents"),
         ("clusters: []\ncontexts: []\n", "No current context"),
         ("current-context: x\nclusters: []\ncontexts: []\n", "Context 'x' not found"),
         ("clusters: 3\n", "not a kubeconfig"),
@@ -81,6 +82,8 @@ _TO_C = "context: {cluster: c}"
             "contexts: 3, y",
         ),
         (" " * (5 << 20), "larger than 4 MiB"),
+        ("clusters: [" + "1," * 800_000 + "1]\n", "holds more than 100,000 values"),
+        ("clusters: &c [*c]\n", "contains itself"),
     ],
 )
 def test_a_bad_file_is_one_clear_line_that_names_it(tmp_path: Path, text: str, says: str) -> None:

@@ -16,16 +16,17 @@ from urllib.parse import urlsplit
 
 import httpcore2
 import httpx2
-import yaml
 from lightkube.config import client_adapter
 from lightkube.config.kubeconfig import SERVICE_ACCOUNT, KubeConfig, SingleConfig
 from lightkube.core.exceptions import ConfigError as LightkubeConfigError
 
+from lockgate.kit.plain_yaml import PlainYamlError, parse_documents
 from lockgate.kube.credentials import ExecPlugin
 from lockgate.kube.errors import ConfigError
 
 _FILE_KEYS = ("certificate-authority", "client-certificate", "client-key", "tokenFile")
 _LARGEST = 4 << 20  # certificates in it are a few KiB each
+_MOST_VALUES = 100_000  # some thousand clusters
 _IN_CLUSTER = "the pod's service account"
 _READ_AT_ONCE = 256 * 1024  # bytes, as many as asyncio takes from a socket: a quarter less CPU for long lists
 
@@ -115,11 +116,14 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         if path.stat().st_size > _LARGEST:
             raise ConfigError(f"{path}: not a kubeconfig: larger than {_LARGEST >> 20} MiB")
-        document = yaml.load(path.read_text(), Loader=yaml.CSafeLoader)
-    except RecursionError as error:
-        raise ConfigError(f"{path}: not a kubeconfig: nested too deeply") from error
-    except (OSError, ValueError, yaml.YAMLError) as error:
-        raise ConfigError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from error
+        documents = parse_documents(path.read_bytes(), _MOST_VALUES)
+    except PlainYamlError as error:
+        raise ConfigError(f"{path}: not a kubeconfig: {error}") from error
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
+    if len(documents) > 1:
+        raise ConfigError(f"{path}: not a kubeconfig: {len(documents)} YAML documents where one is expected")
+    document = documents[0] if documents else None
     if not isinstance(document, dict):
         raise ConfigError(f"{path}: not a kubeconfig: expected a mapping, found {type(document).__name__}")
     for section in ("clusters", "contexts", "users"):
