@@ -27,6 +27,14 @@ def test_unhealthy_devices_leave_allocatable_only() -> None:
     assert (slots.capacity, slots.allocatable, slots.requested, slots.headroom, slots.unhealthy) == (8, 6, 5, 1, 2)
 
 
+def test_a_node_that_only_says_that_gpus_are_there_does_not_count_as_none() -> None:
+    """A zero would read as "no GPU is in this machine"; the resource is not there since no plugin ran."""
+    labels = {"feature.node.kubernetes.io/pci-0302_10de_20b5.present": "true"}
+    silent = msgspec.structs.replace(cpu_node("a"), metadata=Metadata(name="a", labels=labels))
+    seen = account(silent)
+    assert (seen.physical, seen.healthy, seen.slots) == (None, None, ())
+
+
 def test_pods_that_hold_more_than_is_left_are_said() -> None:
     seen = account(gpu_node("a", 8, allocatable={GPU: "4"}), gpu_pod("p", 6, node="a"))
     assert (seen.slots[0].headroom, seen.slots[0].overheld) == (0, 2)

@@ -9,10 +9,11 @@ from lockgate.capacity.change import Change
 from lockgate.capacity.changes import Tried, changes
 from lockgate.capacity.copies import notices_itself, place_copies
 from lockgate.capacity.demand import gpu_requests
-from lockgate.capacity.node_capacity import is_gpu_node, node_capacity
+from lockgate.capacity.node_capacity import node_capacity
 from lockgate.capacity.preempted import with_priority
 from lockgate.capacity.repartition import no_such_profile, not_cuttable
 from lockgate.capacity.shared import Shared, shared
+from lockgate.model.gpu_node import is_gpu_node
 from lockgate.model.objects import Pod
 from lockgate.scheduling.admission import Admitted, admit
 from lockgate.scheduling.filters import unmodelled

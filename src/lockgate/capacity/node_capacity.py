@@ -9,6 +9,7 @@ from lockgate.capacity.locks import Lock, locks_of
 from lockgate.capacity.slots import Slots, is_mig, number, slots_of
 from lockgate.model import names
 from lockgate.model.facts import Reading
+from lockgate.model.gpu_node import is_gpu_node
 from lockgate.model.node_state import Device, GPUNodeState
 from lockgate.model.objects import Node
 from lockgate.scheduling.scene import NodeView, Scene
@@ -56,14 +57,6 @@ def gpu_nodes(
     return tuple(node_capacity(view, states.get(view.name), readings.get(view.name, ())) for view in views)
 
 
-def is_gpu_node(node: Node) -> bool:
-    """Whether a node has a GPU resource's name, or a label that says that NVIDIA devices are there."""
-    labels = node.metadata.labels
-    if names.is_labelled(labels):
-        return True
-    return any(map(names.is_gpu_resource, (*node.status.capacity, *node.status.allocatable)))
-
-
 def node_capacity(
     view: NodeView, state: GPUNodeState | None = None, readings: tuple[Reading, ...] = ()
 ) -> NodeCapacity:
@@ -101,4 +94,6 @@ def _from_labels(node: Node, slots: tuple[Slots, ...]) -> tuple[int | None, int 
         return gpus, None if any(s.unhealthy for s in slots) else gpus
     devices = sum(-(-s.capacity // s.replicas) for s in slots)
     physical = max(number(labels, names.GPU_COUNT) or 0, devices)
+    if not physical:  # the node says that GPUs are there, or a plugin was, and nothing says how many
+        return None, None
     return physical, min(sum(s.allocatable // s.replicas for s in slots), physical)

@@ -7,9 +7,10 @@ and wants nothing but devices, so that what stands in its way is the node's own 
 import msgspec
 
 from lockgate.diagnosis.gate_row import GateRow, Holder
-from lockgate.diagnosis.views.gate_one import GateOne, gate_one, holders, is_gpu_node
+from lockgate.diagnosis.views.gate_one import GateOne, gate_one, holders
 from lockgate.model import names
 from lockgate.model.facts import Missing, Pods, RuntimeClasses
+from lockgate.model.gpu_node import is_gpu_node
 from lockgate.model.objects import Container, Node, Pod, PodSpec, ResourceRequirements
 from lockgate.model.told import ToldNode
 from lockgate.scheduling.requests import amounts

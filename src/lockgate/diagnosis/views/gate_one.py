@@ -12,6 +12,7 @@ import msgspec
 from lockgate.diagnosis.gate_row import GateRow, Holder, Obstacle
 from lockgate.model import names
 from lockgate.model.facts import DeviceClasses, Missing, Namespaces, Nodes, Pods
+from lockgate.model.gpu_node import is_gpu_node
 from lockgate.model.objects import Node, Pod, Taint
 from lockgate.model.told import ToldNode
 from lockgate.scheduling.filters import checks
@@ -89,18 +90,6 @@ def _counted(asked: Amounts, classes: DeviceClasses | Missing) -> Amounts:
 def gpu_asked(pod: Pod) -> str:
     """The GPU resource that a pod asks for (the first by name), or "" when it asks for none."""
     return min(filter(names.is_gpu_resource, defaulted_requests(pod.spec)), default="")
-
-
-def is_gpu_node(node: Node) -> bool:
-    """Whether a node has, or says that it has, NVIDIA devices: by a label of discovery or a cloud, or a resource."""
-    labels = node.metadata.labels
-    if any("nvidia" in labels.get(label, "") for label in names.CLOUD_ACCELERATORS):
-        return True
-    if names.is_labelled(labels):
-        return True
-    if any(names.is_unread_pci_label(label) for label in labels):
-        return True
-    return any(names.is_gpu_resource(name) for name in (*node.status.capacity, *node.status.allocatable))
 
 
 def is_for_machines(node: Node) -> bool:

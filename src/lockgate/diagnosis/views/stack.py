@@ -14,7 +14,6 @@ import msgspec
 
 from lockgate.diagnosis.operand_names import PATH
 from lockgate.diagnosis.stage import is_ready, statuses
-from lockgate.diagnosis.views.gate_one import is_gpu_node
 from lockgate.diagnosis.views.kernel_modules import Module, parse_modules
 from lockgate.diagnosis.views.node_words import KERNEL, newest_line
 from lockgate.diagnosis.views.operands import OperandPod
@@ -22,6 +21,7 @@ from lockgate.diagnosis.views.words import Words
 from lockgate.model import names
 from lockgate.model.facts import Log, NodeFiles
 from lockgate.model.finding import Evidence
+from lockgate.model.gpu_node import is_gpu_node
 from lockgate.model.node_state import GPUNodeState
 from lockgate.model.objects import Event, Node, Pod
 from lockgate.model.pod_state import has_run, is_flapping, is_well

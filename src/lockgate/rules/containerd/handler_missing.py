@@ -14,13 +14,13 @@ from lockgate.diagnosis.remedies import see_toolkit
 from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.seen import event, listed, pod_ref
 from lockgate.diagnosis.stage import Stage
-from lockgate.diagnosis.views.gate_one import is_gpu_node
 from lockgate.diagnosis.views.gate_two import GateTwo, NodeGate
 from lockgate.diagnosis.views.handler import NeededHandler
 from lockgate.diagnosis.views.loaded import CONTAINERD
 from lockgate.diagnosis.ways import UNSEEN, read_node
 from lockgate.model.facts import Events, Missing, RuntimeClasses
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.gpu_node import is_gpu_node
 from lockgate.model.objects import Event, Node, Pod
 
 

@@ -14,11 +14,11 @@ import re
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import listed
 from lockgate.diagnosis.stage import Stage
-from lockgate.diagnosis.views.gate_one import is_gpu_node
 from lockgate.diagnosis.views.operator_words import OperatorWords
 from lockgate.model import names
 from lockgate.model.facts import Missing, Nodes
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.gpu_node import is_gpu_node
 
 # gpu-operator, controllers/object_controls.go (kernelFullVersion, resolveDriverTag).
 _TEXT = re.compile(

@@ -13,10 +13,10 @@ from lockgate.diagnosis.followers import BROKEN_NODE
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import listed
 from lockgate.diagnosis.stage import Stage
-from lockgate.diagnosis.views.gate_one import is_gpu_node
 from lockgate.diagnosis.views.words import Words
 from lockgate.model.facts import Missing, Nodes
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.gpu_node import is_gpu_node
 from lockgate.model.objects import Node, Pod
 
 

@@ -15,11 +15,11 @@ from lockgate.diagnosis.operand_names import short_name
 from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes
 from lockgate.diagnosis.stage import Stage, is_ready
-from lockgate.diagnosis.views.gate_one import is_gpu_node
 from lockgate.diagnosis.views.operands import Operands
 from lockgate.model import names
 from lockgate.model.facts import Missing, Nodes
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.gpu_node import is_gpu_node
 from lockgate.model.objects import DaemonSet, Node
 from lockgate.scheduling.daemonsets import Target, target
 from lockgate.scheduling.taints import taint_text, toleration_for

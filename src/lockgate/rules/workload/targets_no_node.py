@@ -10,9 +10,9 @@ Fix: correct the label or taint that is shown, or the DaemonSet's selector or to
 from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import listed
 from lockgate.diagnosis.stage import Stage
-from lockgate.diagnosis.views.gate_one import is_gpu_node
 from lockgate.model.facts import DaemonSets, Nodes
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.gpu_node import is_gpu_node
 from lockgate.model.objects import DaemonSet, Workload
 from lockgate.scheduling.daemonsets import Target, targets
 from lockgate.scheduling.taints import taint_text

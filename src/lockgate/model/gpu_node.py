@@ -1,0 +1,19 @@
+"""Which nodes are GPU nodes: `why`, the capacity figures and `fit` ask here, so that they speak of the same nodes."""
+
+from lockgate.model import names
+from lockgate.model.objects import Node
+
+
+def is_gpu_node(node: Node) -> bool:
+    """Whether a node has, or says that it has, NVIDIA devices: by a label of discovery or a cloud, or a resource.
+
+    A label of discovery counts in any shape: the devices are there, also where no operator reads that it says so.
+    """
+    labels = node.metadata.labels
+    if any("nvidia" in labels.get(label, "") for label in names.CLOUD_ACCELERATORS):
+        return True
+    if names.is_labelled(labels):
+        return True
+    if any(names.is_unread_pci_label(label) for label in labels):
+        return True
+    return any(names.is_gpu_resource(name) for name in (*node.status.capacity, *node.status.allocatable))
