@@ -33,7 +33,7 @@ class ClusterPuzzle:
 
     def __init__(self, pod: Pod, scene: Scene) -> None:
         self._pod, self._scene = pod, scene
-        self._asked = pod_requests(pod) | {PODS: 1}
+        self._asked = {**pod_requests(pod), PODS: 1}
         self._fits = copies_on(pod, scene)
         but_room = checks_but_room(pod, scene)
         self._open = [view for view in scene.nodes.values() if first(but_room, view) is None]
@@ -137,7 +137,7 @@ def unbound(pod: Pod) -> Pod:
 
 def size(pod: Pod) -> Amounts:
     """What a pod takes from its node, its place among the node's pods included."""
-    return accounted_requests(pod) | {PODS: 1}
+    return {**accounted_requests(pod), PODS: 1}
 
 
 def _sizes(amounts: Amounts, resources: Sequence[str]) -> Sizes:

@@ -80,7 +80,7 @@ def known_nodes(snapshot: Snapshot) -> tuple[Node, ...]:
 
 
 def _planned(node: Node, namespace: str, mark: str) -> Planned:
-    return Planned(place(namespace, "smoke", mark, node.name), resource_of(amounts(node.status.allocatable)))
+    return Planned(place(namespace, "smoke", mark, node.name), resource_of(dict(amounts(node.status.allocatable))))
 
 
 def _left_alone(snapshot: Snapshot, node: Node, *, named: bool) -> str:

@@ -205,7 +205,7 @@ def requests_of(containers: tuple[Container, ...]) -> dict[str, int]:
         containers=tuple(each for init, each in parts if not init),
         init_containers=tuple(each for init, each in parts if init),
     )
-    return spec_requests(spec)
+    return dict(spec_requests(spec))
 
 
 def _counted(container: Container) -> model.Container:

@@ -75,7 +75,7 @@ def room(node: Node, pods_here: Iterable[Pod]) -> Room:
 
 def room_beside(node: Node, taken: Iterable[Mapping[str, int]]) -> Room:
     """The arithmetic of one node with what its pods are known to take."""
-    requested: Amounts = {PODS: 0}
+    requested: dict[str, int] = {PODS: 0}
     for asked in taken:
         requested[PODS] += 1
         for name, count in asked.items():
@@ -86,9 +86,12 @@ def room_beside(node: Node, taken: Iterable[Mapping[str, int]]) -> Room:
 def pods_by_node(pods: Iterable[Pod]) -> dict[str, list[Pod]]:
     """Pods that count against a node, grouped by its name."""
     grouped: dict[str, list[Pod]] = {}
-    for pod in pods:
-        if holds_room(pod):
-            grouped.setdefault(pod.spec.node_name, []).append(pod)
+    for pod in pods:  # plain: every pod of a cluster comes by here
+        name = pod.spec.node_name
+        if name and pod.status.phase not in _TERMINAL:
+            if (here := grouped.get(name)) is None:
+                here = grouped[name] = []
+            here.append(pod)
     return grouped
 
 

@@ -12,13 +12,13 @@ from math import ceil
 
 import msgspec
 
-from lockgate.kit.by_identity import by_identity
+from lockgate.kit.by_identity import by_identity, by_two
 from lockgate.kit.quantity import parse_quantity
-from lockgate.model.objects import Container, ContainerStatus, Pod, PodSpec, ResourceRequirements
+from lockgate.model.objects import Condition, Container, ContainerStatus, Pod, PodSpec, ResourceRequirements
 from lockgate.scheduling.taints import admitted_tolerations
 
 Quantity = str | int | float
-Amounts = dict[str, int]
+Amounts = Mapping[str, int]  # shared by all who ask alike, so nobody may change one
 _Exact = dict[str, Decimal]
 _Chooser = Callable[[Container, ContainerStatus | None, bool], Mapping[str, Quantity] | None]
 
@@ -40,8 +40,8 @@ def pod_requests(pod: Pod) -> Amounts:
 
 def spec_requests(spec: PodSpec) -> Amounts:
     """The same for a spec that is not a pod yet; take `defaulted` first for one that the API server has not seen."""
-    if (simple := _simple(spec)) is not None:
-        return simple
+    if not spec.overhead and spec.resources is None:
+        return _asked_by(spec.containers, spec.init_containers)
     total = _containers(spec, {}, False, _spec_of)
     if spec.resources is not None:
         _apply_pod_level(total, _exact(spec.resources.requests))
@@ -76,6 +76,7 @@ def amount(name: str, quantity: Quantity | Decimal) -> int:
     return ceil(exact * 1000) if name == CPU else ceil(exact)
 
 
+@by_identity
 def amounts(quantities: Mapping[str, Quantity]) -> Amounts:
     """A resource list, for example `status.allocatable`, in the scheduler's units, without names it does not count."""
     return {name: amount(name, q) for name, q in quantities.items() if is_counted(name) or name == PODS}
@@ -169,24 +170,24 @@ def _units(name: str, quantity: Quantity) -> int | None:
     return int(exact) if exact == int(exact) else None
 
 
-def _simple(spec: PodSpec) -> Amounts | None:
-    """The same sum by plain integers, for the many specs that are just containers of whole amounts; else None."""
-    if spec.init_containers or spec.overhead or spec.resources is not None:
-        return None
-    total = _sum(spec.containers)
-    return None if total is None else dict(total)
+@by_two
+def _asked_by(containers: tuple[Container, ...], init: tuple[Container, ...]) -> Amounts:
+    """What containers ask for together; by plain integers where there are no init containers and amounts are whole."""
+    total = None if init else _sum(containers)
+    if total is None:
+        return _rounded(_containers(PodSpec(containers=containers, init_containers=init), {}, False, _spec_of))
+    return {name: units for name, units in total.items() if units and is_counted(name)}
 
 
-@by_identity
-def _sum(containers: tuple[Container, ...]) -> Mapping[str, int] | None:
-    total: Amounts = {}
+def _sum(containers: tuple[Container, ...]) -> dict[str, int] | None:
+    total: dict[str, int] = {}
     for container in containers:
         for name, quantity in container.resources.requests.items():
             units = _units(name, quantity)
             if units is None:
                 return None
             total[name] = total.get(name, 0) + units
-    return {name: units for name, units in total.items() if units and is_counted(name)}
+    return total
 
 
 # --- in-place resize
@@ -211,28 +212,29 @@ def _with_status(pod: Pod) -> _Exact:
 
 def resize_infeasible(pod: Pod) -> bool:
     """Whether the kubelet has called a wanted in-place resize infeasible, so that the old size still counts."""
-    pending = next((c for c in pod.status.conditions if c.type == "PodResizePending"), None)
+    return _say_infeasible(pod.status.conditions)
+
+
+@by_identity
+def _say_infeasible(conditions: tuple[Condition, ...]) -> bool:
+    pending = next((c for c in conditions if c.type == "PodResizePending"), None)
     return pending is not None and pending.reason == "Infeasible"
 
 
 def _resized(pod: Pod) -> bool:
     """Whether any status says another size than the spec; where none does the spec alone counts, as for most pods."""
     spec, status = pod.spec, pod.status
-    if status.allocated_resources is not None or status.resources is not None or resize_infeasible(pod):
+    if status.allocated_resources is not None or status.resources is not None or _say_infeasible(status.conditions):
         return True
-    for each in (*status.container_statuses, *status.init_container_statuses):
-        told = each.allocated_resources is not None or each.resources is not None
-        if told and _says_otherwise(each, _wanted(spec, each.name)):
-            return True
-    return False
+    if _say_otherwise(status.container_statuses, spec.containers):
+        return True
+    return bool(status.init_container_statuses) and _say_otherwise(status.init_container_statuses, spec.init_containers)
 
 
-def _wanted(spec: PodSpec, name: str) -> Mapping[str, Quantity]:
-    """The requests of one container by its spec."""
-    for container in (*spec.containers, *spec.init_containers):
-        if container.name == name:
-            return container.resources.requests
-    return {}
+@by_two
+def _say_otherwise(statuses: tuple[ContainerStatus, ...], containers: tuple[Container, ...]) -> bool:
+    wanted = {container.name: container.resources.requests for container in containers}
+    return any(_says_otherwise(each, wanted.get(each.name, {})) for each in statuses)
 
 
 def _says_otherwise(status: ContainerStatus, wanted: Mapping[str, Quantity]) -> bool:

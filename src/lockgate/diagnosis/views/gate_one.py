@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from lockgate.diagnosis.gate_row import GateRow, Holder, Obstacle
+from lockgate.kit.by_identity import by_two
 from lockgate.model import names
 from lockgate.model.facts import DeviceClasses, Missing, Namespaces, Nodes, Pods
 from lockgate.model.gpu_node import is_gpu_node
-from lockgate.model.objects import Node, Pod, Taint
+from lockgate.model.objects import Container, Node, Pod, PodSpec, Taint
 from lockgate.model.told import ToldNode
 from lockgate.scheduling.filters import checks
 from lockgate.scheduling.node_fit import Room, Shortage, is_terminal, pods_by_node, room_beside, shortages
@@ -89,7 +90,19 @@ def _counted(asked: Amounts, classes: DeviceClasses | Missing) -> Amounts:
 
 def gpu_asked(pod: Pod) -> str:
     """The GPU resource that a pod asks for (the first by name), or "" when it asks for none."""
-    return min(filter(names.is_gpu_resource, defaulted_requests(pod.spec)), default="")
+    spec = pod.spec
+    if spec.overhead or spec.resources is not None:
+        return _first_gpu(defaulted_requests(spec))
+    return _gpu_asked_by(spec.containers, spec.init_containers)
+
+
+@by_two
+def _gpu_asked_by(containers: tuple[Container, ...], init: tuple[Container, ...]) -> str:
+    return _first_gpu(defaulted_requests(PodSpec(containers=containers, init_containers=init)))
+
+
+def _first_gpu(asked: Amounts) -> str:
+    return min(filter(names.is_gpu_resource, asked), default="")
 
 
 def is_for_machines(node: Node) -> bool:
