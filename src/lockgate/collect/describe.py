@@ -1,12 +1,11 @@
 """Text pasted from `kubectl describe pod`: the pod's essentials and its events, as far as the text shows them."""
 
 import re
-from collections.abc import Iterable, Iterator
-
-import msgspec
+from collections.abc import Iterator
 
 from lockgate.collect.describe_containers import NONE, blocks, containers, inner
-from lockgate.collect.describe_lines import EVENT, whole_lines
+from lockgate.collect.describe_events import events_about
+from lockgate.collect.describe_lines import whole_lines
 from lockgate.collect.errors import InputError
 from lockgate.collect.quantities import check_quantities
 from lockgate.model.facts import API_SECTIONS, Missing, Snapshot
@@ -26,8 +25,6 @@ from lockgate.model.objects import (
 from lockgate.model.told import Part, ToldPod
 
 _FIELD = re.compile(r"^(?P<key>[A-Z][\w .\-/()]*?):(?:\s+(?P<value>(?s:.*)))?$")
-# What an event is about within its pod; newer kubectls write it before the message.
-_PLACE = re.compile(r"^(?P<field>spec\.\w+\{[^}\s]+\}): ")
 # k8s.io/kubectl v0.37 pkg/describe printTolerationsMultilineWithIndent.
 _TOLERATION = re.compile(
     r"^(?P<key>(?:(?!op=\w+(?: |$))[^=:\s]+)?)(?:=(?P<value>[^:\s]*))?(?::(?P<effect>\w+))?"
@@ -148,25 +145,5 @@ def _conditions(lines: list[str]) -> Iterator[Condition]:
             yield Condition(type=words[0], status=words[1])
 
 
-# --- events
-
-
 def _events(pod: Pod, lines: list[str]) -> Iterator[Event]:
     return events_about(ObjectReference(kind="Pod", namespace=pod.namespace, name=pod.name), lines)
-
-
-def events_about(about: ObjectReference, lines: Iterable[str]) -> Iterator[Event]:
-    """The events among whole lines, those of an `Events:` section."""
-    for line in lines:
-        found = EVENT.match(line)
-        if found is not None:
-            text = found["text"].strip()
-            place = _PLACE.match(text)
-            yield Event(
-                metadata=Metadata(namespace=about.namespace),
-                type=found["type"],
-                reason=found["reason"],
-                message=text[place.end() :] if place else text,
-                involved_object=msgspec.structs.replace(about, field_path=place["field"]) if place else about,
-                reporting_component=found["source"],
-            )

@@ -12,8 +12,9 @@ from typing import Final
 from lockgate.collect.unwrapped import is_prompt
 
 EVENT: Final = re.compile(
-    r"^\s*(?P<type>Normal|Warning)[ \t]+(?P<reason>\S+)[ \t]+(?P<age>.+?)[ \t]{2,}"
-    r"(?P<source>\S+)[ \t]+(?P<text>(?s:.*))$"
+    r"^\s*(?P<type>Normal|Warning)[ \t]+(?P<reason>\S+)[ \t]+"
+    r"(?P<age>(?:<unknown>|<invalid>|(?:\d+[smhdy])+)(?: \(x\d+ over [^)]+\))?)[ \t]+"
+    r"(?P<rest>\S(?s:.*))$"
 )
 _MESSAGE: Final = re.compile(r"^(?P<indent>[ \t]*)Message:[ \t]+\S")
 _EXIT_CODE: Final = re.compile(r"^[ \t]+Exit Code:\s+-?\d+\s*$")

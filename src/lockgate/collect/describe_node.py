@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from lockgate.collect.describe import events_about, first, pairs, sections
+from lockgate.collect.describe import first, pairs, sections
 from lockgate.collect.describe_containers import NONE
+from lockgate.collect.describe_events import events_about
 from lockgate.collect.quantities import check_quantities
 from lockgate.model.facts import API_SECTIONS, Missing, Snapshot
 from lockgate.model.objects import Condition, Metadata, Node, NodeInfo, NodeSpec, NodeStatus, ObjectReference, Taint

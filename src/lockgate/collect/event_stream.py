@@ -8,8 +8,9 @@ from typing import Final
 import msgspec
 
 from lockgate.collect.decode import lenient_text
+from lockgate.collect.event_rows import looks_like_events, rows
 from lockgate.collect.event_sieve import EventSieve
-from lockgate.collect.event_table import looks_like_events, rows, told_by
+from lockgate.collect.event_table import told_by
 from lockgate.collect.json_list import Stream
 from lockgate.model.facts import Snapshot
 

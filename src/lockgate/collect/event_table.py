@@ -5,11 +5,12 @@ node where the scheduler named it, and what the kubelet refused it for.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, Final
 
+from lockgate.collect.event_rows import rows
 from lockgate.model import names
-from lockgate.model.facts import API_SECTIONS, BY_KIND, Events, Missing, Snapshot
+from lockgate.model.facts import API_SECTIONS, Events, Missing, Snapshot
 from lockgate.model.objects import (
     Condition,
     Container,
@@ -19,7 +20,6 @@ from lockgate.model.objects import (
     DaemonSetStatus,
     Event,
     Metadata,
-    ObjectReference,
     Pod,
     PodSpec,
     PodStatus,
@@ -30,11 +30,8 @@ from lockgate.model.objects import (
 )
 from lockgate.model.told import UNSEEN_CONTAINER, UNSEEN_NODE, Part, ToldPod
 
-_HEADER: Final = re.compile(r"^(?:NAMESPACE +)?LAST SEEN +TYPE +REASON +OBJECT .*MESSAGE.*$", re.MULTILINE)
-_TIMES: Final = re.compile(r"\(x(\d+) over")
 _PLACED: Final = re.compile(r"Successfully assigned \S+ to (\S+)")
 _LACKS: Final = re.compile(rf"Insufficient ({re.escape(names.GPU_PREFIX)}[^\s.,]+)")
-_KINDS: Final = {kind.lower(): kind for kind in BY_KIND}
 _WORKLOADS: Final = {s.kind: s.section for s in API_SECTIONS if s.type is Workload}
 # Reasons that somebody writes before a pod has a node; all others come from its node.
 _BEFORE: Final = frozenset(("FailedScheduling", "Scheduled", "Preempted", "TriggeredScaleUp", "NotTriggerScaleUp"))
@@ -55,16 +52,8 @@ _WAITS: Final = (
 )
 
 
-def looks_like_events(text: str) -> bool:
-    """Whether a text holds the head of such a table."""
-    return _HEADER.search(text) is not None
-
-
 def parse_events(text: str, namespace: str) -> Snapshot:
-    """The events, and the objects that they are about; everything else is Missing.
-
-    A table without a column for it is of one namespace, the one that is given.
-    """
+    """The events of a table, as `event_rows` reads it, and what they tell of the objects that they are about."""
     return told_by(tuple(event for event, _ in rows(text.replace("\r\n", "\n").split("\n"), namespace)))
 
 
@@ -95,48 +84,6 @@ def _daemon_set(namespace: str, name: str) -> DaemonSet:
     )
 
 
-# --- the table
-
-
-def rows(lines: Iterable[str], namespace: str) -> Iterator[tuple[Event, str]]:
-    """The event of each row below a head, and when it was seen last, as kubectl words it."""
-    columns: list[tuple[str, int]] = []
-    for line in lines:
-        if _HEADER.match(line):
-            columns = [(found[0], found.start()) for found in re.finditer(r"\S+(?: \S+)*", line)]
-        elif columns and line.strip():
-            cells = _cells(line, columns)
-            if cells.get("TYPE") in ("Normal", "Warning") and "/" in cells.get("OBJECT", ""):
-                yield _event(cells, namespace), cells.get("LAST SEEN", "")
-
-
-def _cells(line: str, columns: list[tuple[str, int]]) -> dict[str, str]:
-    """By the places of the head; by gaps of two blanks where the columns were shifted on their way here."""
-    starts = [start for _, start in columns]
-    if all(start == 0 or line[start - 1 : start] in (" ", "") for start in starts):
-        ends = (*starts[1:], None)
-        texts = [line[start:end].strip() for start, end in zip(starts, ends, strict=True)]
-    else:
-        texts = re.split(r"\s{2,}|\t", line.strip(), maxsplit=len(columns) - 1)
-    return dict(zip((name for name, _ in columns), texts, strict=False))
-
-
-def _event(cells: dict[str, str], namespace: str) -> Event:
-    kind, _, name = cells["OBJECT"].partition("/")
-    namespace = cells.get("NAMESPACE", namespace)
-    times = _TIMES.search(cells.get("LAST SEEN", ""))
-    return Event(
-        metadata=Metadata(namespace=namespace),
-        type=cells["TYPE"],
-        reason=cells.get("REASON", ""),
-        message=cells.get("MESSAGE", ""),
-        count=int(times[1]) if times else None,
-        involved_object=ObjectReference(
-            kind=_KINDS.get(kind.lower(), kind), namespace=namespace, name=name, field_path=cells.get("SUBOBJECT", "")
-        ),
-    )
-
-
 # --- what they tell of a pod
 
 
@@ -153,7 +100,9 @@ def _pod(namespace: str, name: str, events: list[Event]) -> Pod:
 
 
 def _node(events: Iterable[Event]) -> str:
+    events = tuple(events)
     placed = [found[1] for e in events if (found := _PLACED.search(e.message))]
+    placed += [e.host for e in events if e.source.component == "kubelet" and e.host]
     reached = any(e.reason not in _BEFORE for e in events)
     return placed[-1] if placed else UNSEEN_NODE if reached else ""
 

@@ -6,11 +6,13 @@ from typing import Any
 
 import msgspec
 
-from lockgate.collect.describe import events_about, looks_described, parse_described
+from lockgate.collect.describe import looks_described, parse_described
+from lockgate.collect.describe_events import events_about
 from lockgate.collect.describe_lines import whole_lines
 from lockgate.collect.describe_node import looks_like_node, parse_described_nodes
 from lockgate.collect.errors import InputError
-from lockgate.collect.event_table import looks_like_events, parse_events, told_by
+from lockgate.collect.event_rows import looks_like_events
+from lockgate.collect.event_table import parse_events, told_by
 from lockgate.model.facts import SECTIONS, Missing, Snapshot
 from lockgate.model.objects import ObjectReference
 
