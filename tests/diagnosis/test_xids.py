@@ -74,3 +74,19 @@ def test_a_line_that_an_agent_repeats_as_an_event_is_read() -> None:
 
 
 LINE = "kernel: NVRM: Xid (PCI:0000:3b:00): 48, pid='<unknown>', name=<unknown>, DBE"
+
+
+DRIVER = """
+pods:
+  gpu-operator/nvidia-driver-x: {like: plugin, metadata: {labels: {app: nvidia-driver-daemonset}}, spec: {nodeName: gpu-a}}
+logs:
+  gpu-operator/nvidia-driver-x/nvidia-driver-ctr: |
+    [ 9.0] NVRM: Xid (PCI:0000:3b:00): %s
+"""
+
+
+def test_what_the_drivers_log_repeats_of_the_kernels_is_counted_once() -> None:
+    again = only(DRIVER % "79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.")
+    assert (again.count, [e.file for e in again.evidence]) == (1, ["gpu-a:dmesg"])
+    later = only(DRIVER % "79, pid=12, name=python, GPU has fallen off the bus, once more.")
+    assert (later.count, later.evidence[-1].object) == (2, "log of nvidia-driver-x/nvidia-driver-ctr")

@@ -1,4 +1,4 @@
-"""Where XIDs are told: the kernel's log, the plugin's log, GPUNodeState, conditions and events that agents write.
+"""Where XIDs are told: the logs of kernel, driver and plugin, GPUNodeState, conditions and events that agents write.
 
 The same code on the same GPU is one, however often and by whomever it is told.
 """
@@ -12,6 +12,7 @@ import msgspec
 
 from lockgate.diagnosis.seen import event
 from lockgate.diagnosis.views.node_words import NodeWords
+from lockgate.model.facts import Log
 from lockgate.model.finding import Evidence
 from lockgate.model.node_state import DevicesState
 from lockgate.model.objects import Event, Node
@@ -74,6 +75,16 @@ def from_kernel(node: str, logs: Iterable[tuple[str, KernelLog]]) -> Iterator[No
         for seen in log.xids:
             line = Evidence(file=f"{node}:{source}", line=seen.number, verbatim=seen.line[:_LONGEST])
             yield _of_line(seen, seen.at, line)
+
+
+def from_operands(logs: Iterable[tuple[Log, KernelLog]], kernel: Iterable[KernelLog]) -> Iterator[NodeXid]:
+    """The kernel's lines that an operand repeats in its own log, as the driver's container does; not those known."""
+    known = {(seen.code, seen.bus, seen.text) for log in kernel for seen in log.xids}
+    for log, told in logs:
+        for seen in told.xids:
+            if (seen.code, seen.bus, seen.text) not in known:
+                where = Evidence(object=f"log of {log.pod}/{log.container}", verbatim=seen.line[:_LONGEST])
+                yield _of_line(seen, seen.at, where)
 
 
 def from_events(events: Iterable[Event]) -> Iterator[NodeXid]:

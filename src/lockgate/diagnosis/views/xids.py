@@ -19,6 +19,7 @@ from lockgate.diagnosis.xid_told import (
     from_conditions,
     from_events,
     from_kernel,
+    from_operands,
     from_plugin,
     from_state,
     merged,
@@ -32,6 +33,7 @@ _SMI_GPU: Final = re.compile(r"^GPU (?P<bus>[\dA-Fa-f:.]+)$(?P<rest>.*?)(?=^GPU 
 _SMI_UUID: Final = re.compile(r"GPU UUID\s*:\s*(?P<uuid>GPU-[\da-fA-F-]+)")
 _HOLDING: Final = (Stage.CREATING, Stage.RUNNING, Stage.FAILED, Stage.TERMINATING)
 _PLUGIN: Final = "device-plugin"
+_KERNELS: Final = "NVRM:"  # what stands in each line of NVIDIA's in the kernel's log
 
 
 class Xids:
@@ -79,17 +81,19 @@ def xids(
     found, switches, looked_at = {}, {}, set[str]()
     for name in {*known, *states, *files}:
         logs = [(source, parse_kernel_log(text)) for source, text in node_words.kernel(name)]
+        repeated = [(w, parse_kernel_log(w.text)) for w in node_words.operand_logs(name) if _KERNELS in w.text]
         switches[name] = tuple(s for _, log in logs for s in log.sxids)
         looked_at |= {name} if logs or states.get(name) is not None else set()
         told = [
             *from_kernel(name, logs),
+            *from_operands(repeated, (log for _, log in logs)),
             *from_plugin(name, node_words),
             *from_state(name, states.get(name)),
             *from_conditions(known.get(name)),
             *from_events(estate.events.get(name, ())),
         ]
         if told:
-            uuids = _uuids(logs, node_words.output(name, "nvidia-smi-q"))
+            uuids = _uuids((log for _, log in (*logs, *repeated)), node_words.output(name, "nvidia-smi-q"))
             record = devices_by_pod(files.get(name, {}).get(CHECKPOINT, "")) or {}
             place = estate.place(name, known.get(name), states.get(name), record)
             gpus = (msgspec.structs.replace(t, uuid=t.uuid or uuids.get(t.bus, "")) for t in told)
@@ -155,12 +159,12 @@ def _settings(daemon_sets: DaemonSets) -> dict[str, str] | None:
     return None
 
 
-def _uuids(logs: Iterable[tuple[str, KernelLog]], smi: str) -> dict[str, str]:
+def _uuids(kernels: Iterable[KernelLog], smi: str) -> dict[str, str]:
     """PCI address -> UUID, as the kernel's log and `nvidia-smi -q` tell."""
     found = {}
     for match in _SMI_GPU.finditer(smi):
         if match["bus"].count(":") == 2 and (uuid := _SMI_UUID.search(match["rest"])):
             found[bus_of(match["bus"])] = uuid["uuid"]
-    for _, log in logs:
+    for log in kernels:
         found |= log.uuids
     return found
