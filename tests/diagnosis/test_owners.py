@@ -162,7 +162,7 @@ def test_a_namespace_says_everything_that_is_wrong_in_it_and_nothing_else() -> N
 
 def test_a_well_namespace_says_what_was_looked_at() -> None:
     answer = why("ns/ml", nodes=full_node(), **HELD)
-    assert answer.headline == "namespace/ml: 1 pods looked at, 1 ask for GPUs. Nothing is wrong."
+    assert answer.headline == "namespace/ml: 1 pod looked at, 1 asks for GPUs. Nothing is wrong."
     assert answer.exit_code == 0
 
 
@@ -191,11 +191,11 @@ def test_pods_are_asked_about_by_their_labels() -> None:
         Target("Pods", "!app"),
         RULES,
     )
-    assert well.headline == "pods with !app: 1 of them looked at, 1 ask for GPUs. Nothing is wrong."
+    assert well.headline == "pods with !app: 1 of them looked at, 1 asks for GPUs. Nothing is wrong."
 
 
 def test_labels_that_no_pod_has_are_said() -> None:
-    with pytest.raises(TargetMissingError, match=r"no pod in namespace ml has the labels app=x \(1 pods looked at\)"):
+    with pytest.raises(TargetMissingError, match=r"no pod in namespace ml has the labels app=x \(1 pod looked at\)"):
         diagnose(snapshot({"pods": {"ml/a": {}, "b/a": labelled(app="x")}}), Target("Pods", "app=x", "ml"), RULES)
 
 

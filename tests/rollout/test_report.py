@@ -24,7 +24,7 @@ def test_on_its_way_it_names_the_node_in_change_and_the_next() -> None:
     busy = node("b", "updated", validation="waiting", stale=True)
     found = said(node("a", "updated"), busy, node("c"), node("d"))
     assert found.reason == "RollingOut"
-    assert found.message == ("1 of 4 nodes have the new revision and are verified; now b: validation!; next c, d")
+    assert found.message == ("1 of 4 nodes has the new revision and is verified; now b: validation!; next c, d")
 
 
 def test_the_last_node_is_told_of_until_it_is_verified() -> None:
@@ -36,7 +36,7 @@ def test_a_failure_names_the_node_the_finding_who_waits_and_the_way_out() -> Non
     found = said(node("a", "updated"), node("b", "updated", toolkit="failed"), node("c"))
     assert found.reason == "RolloutStopped"
     assert found.message == (
-        "b: toolkit!. 1 of 3 nodes have the new revision and are verified; c keeps the old one. "
+        "b: toolkit!. 1 of 3 nodes has the new revision and is verified; c keeps the old one. "
         "It goes on by itself once b is mended; to go on without it: "
         "kubectl label node b nvidia.com/gpu.deploy.container-toolkit=false --overwrite"
     )
@@ -54,7 +54,7 @@ def test_a_node_that_is_left_alone_is_named_with_what_must_be_mended() -> None:
     found = said(node("a", "updated"), node("b", toolkit="waiting", reachable=False), node("c", devices="failed"))
     assert found.reason == "RolloutHeld"
     assert found.message == (
-        "1 of 3 nodes have the new revision and are verified; b keeps the old one until it is mended: toolkit!; "
+        "1 of 3 nodes has the new revision and is verified; b keeps the old one until it is mended: toolkit!; "
         "c keeps the old one until it is mended: devices!"
     )
     assert (found.counts["held"], found.counts["outdated"], found.done) == (2, 0, False)

@@ -14,7 +14,7 @@ _TEXTS = [
     (
         "no nodes with enough resources were found: 1 node(s) didn't have enough resources: GPUs",
         ("KAI", Refusal.DEVICES),
-        "1 nodes have too few GPUs left",
+        "1 node has too few GPUs left",
     ),
     (
         "2 node(s) didn't have enough of mig profile: nvidia.com/mig-1g.5gb",

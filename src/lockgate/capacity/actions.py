@@ -9,6 +9,7 @@ from lockgate.capacity.demand import gpu_requests
 from lockgate.capacity.eviction import Hold, Why, hold_of
 from lockgate.capacity.repartition import reconfigured
 from lockgate.capacity.slots import label_prefix, number
+from lockgate.kit.counted import counted
 from lockgate.kit.quantity import whole
 from lockgate.model import names
 from lockgate.model.objects import Node, Pod
@@ -152,7 +153,7 @@ def _shrunk(view: NodeView, count: int) -> NodeView:
     each = max(number(labels, f"{label_prefix(resource)}.replicas") or 1, 1)
     left = _slots(status.allocatable, resource) - count * each
     if not resource or left < 0:
-        raise ActionError(f"node {view.name} has fewer than {count} healthy GPUs")
+        raise ActionError(f"node {view.name} has fewer than {counted(count, 'healthy GPU')}")
     smaller = msgspec.structs.replace(status, allocatable=status.allocatable | {resource: str(left)})
     return node_view(msgspec.structs.replace(view.node, status=smaller), view.pods)
 

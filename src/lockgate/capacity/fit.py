@@ -13,6 +13,7 @@ from lockgate.capacity.node_capacity import node_capacity
 from lockgate.capacity.preempted import with_priority
 from lockgate.capacity.repartition import no_such_profile, not_cuttable
 from lockgate.capacity.shared import Shared, shared
+from lockgate.kit.counted import counted
 from lockgate.model.gpu_node import is_gpu_node
 from lockgate.model.objects import Pod
 from lockgate.scheduling.admission import Admitted, admit
@@ -114,14 +115,14 @@ def _left_out(pod: Pod, scene: Scene, tried: Tried) -> tuple[str, ...]:
     said = ["quotas, LimitRanges, webhooks"]
     if pod.spec.priority is None and pod.spec.priority_class_name:
         said.append(f"preemption: the priority of class {pod.spec.priority_class_name} is not known")
-    if held := [f"{count} pod{'s' if count > 1 else ''} {why}" for why, count in sorted(tried.held.items()) if count]:
+    if held := [f"{counted(count, 'pod')} {why}" for why, count in sorted(tried.held.items()) if count]:
         said.append(f"not moved: {', '.join(held)}")
     if scene.budgets is None:
         said.append("pod disruption budgets, which were not read")
     if notices_itself(pod):
         said.append("copies notice each other (ports, spread or pod affinity): another order might fit more")
     if tried.untried_nodes:
-        said.append(f"changes on {tried.untried_nodes} nodes further from fitting were not tried")
+        said.append(f"changes on {counted(tried.untried_nodes, 'node')} further from fitting were not tried")
     if tried.note:
         said.append(tried.note)
     return tuple(said)

@@ -6,6 +6,7 @@ import msgspec
 
 from lockgate.capacity.node_capacity import NodeCapacity
 from lockgate.capacity.slots import Sharing, Slots
+from lockgate.kit.counted import counted
 from lockgate.kit.quantity import binary_size
 
 _MIB = 1 << 20
@@ -31,14 +32,15 @@ def shared(nodes: Iterable[NodeCapacity]) -> tuple[Shared, ...]:
 
 def worth(slots: Slots) -> str:
     """What one of these slots is worth where they share a GPU; "" for slots that do not."""
+    slices = counted(slots.replicas, "slot shares", "slots share")
     gpu = "one GPU" if slots.memory_mib is None else f"one GPU of {binary_size(slots.memory_mib * _MIB)}"
     match slots.sharing:
         case Sharing.TIME_SLICING:
             average = "" if slots.memory_mib is None else f", {_part(slots)} each is mere arithmetic"
-            return f"{slots.replicas} slots share {gpu}: 0 is guaranteed{average}; errors are shared too"
+            return f"{slices} {gpu}: 0 is guaranteed{average}; errors are shared too"
         case Sharing.MPS:
             most = "an equal part" if slots.memory_mib is None else _part(slots)
-            return f"{slots.replicas} slots share {gpu} by MPS: {most} of it at most each"
+            return f"{slices} {gpu} by MPS: {most} of it at most each"
         case Sharing.EXCLUSIVE | Sharing.MIG:
             return ""
 

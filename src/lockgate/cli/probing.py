@@ -12,6 +12,7 @@ from lockgate.collect.probe import load
 from lockgate.collect.watching import until_ended
 from lockgate.diagnosis.operand_names import short_name
 from lockgate.diagnosis.probe import has_gpus
+from lockgate.kit.counted import counted
 from lockgate.kube.api import Api
 from lockgate.kube.errors import ApiError, NotFound
 from lockgate.kube.resources import PODS
@@ -46,7 +47,7 @@ def own_operand(snapshot: Snapshot) -> DaemonSet | None:
 def said_before(places: Sequence[Place], image: Image) -> str:
     """What will be made, in a sentence."""
     return (
-        f"--probe makes {len(places)} pod{'s' if len(places) != 1 else ''} in namespace {places[0].namespace}, on "
+        f"--probe makes {counted(len(places), 'pod')} in namespace {places[0].namespace}, on "
         f"{', '.join(p.node for p in places)}: {image.name} reads the node's files through a read-only mount of its /, "
         "as root, and is removed again"
     )

@@ -21,6 +21,7 @@ from lockgate.collect.neighbours import NEIGHBOURS, read_neighbour
 from lockgate.collect.operand_logs import is_operand_name
 from lockgate.collect.reader import Reader, is_unknown
 from lockgate.collect.redaction import Redactor
+from lockgate.kit.counted import counted
 from lockgate.kit.near import did_you_mean, near
 from lockgate.kube import resources as kinds
 from lockgate.model.facts import Log, Missing
@@ -99,7 +100,7 @@ class Gathering:
         """Files of a node and outputs of its programs, by their path in `nodes/<node>/`."""
         added = [self._bundle.add(f"nodes/{node}/{p}", self._redactor.text(t).encode()) for p, t in files.items()]
         self._nodes[node] = Part(count=sum(added))
-        self._tell(f"node {node}: {sum(added)} files")
+        self._tell(f"node {node}: {counted(sum(added), 'file')}")
 
     def miss_node(self, node: str, why: str) -> None:
         """A node whose files could not be read."""

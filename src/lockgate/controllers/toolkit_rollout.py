@@ -10,6 +10,7 @@ from lockgate.controllers.metrics import Metrics
 from lockgate.controllers.policy_status import reference
 from lockgate.controllers.toolkit_look import look, newest_revision
 from lockgate.controllers.world import World
+from lockgate.kit.counted import agreeing, counted
 from lockgate.kube.errors import Conflict, NotFound
 from lockgate.kube.resources import PODS
 from lockgate.model.objects import ClusterPolicy, Condition, DaemonSet
@@ -80,7 +81,7 @@ class ToolkitRollout:
         except (NotFound, Conflict):
             return  # it is gone already: the next look sees what is there now
         if isinstance(step, Restart):
-            text = f"{step.node} gets the toolkit's new revision ({found.counts['outdated']} nodes to go)"
+            text = f"{step.node} gets the toolkit's new revision ({counted(found.counts['outdated'], 'node')} to go)"
             log.info("rollout: %s", text)
             await self._world.events.record(reference(policy), "Normal", "RollingOut", text)
         else:
@@ -94,7 +95,8 @@ class ToolkitRollout:
         if found.reason in ("RolloutStopped", "ToolkitFailed"):
             await self._world.events.record(reference(policy), "Warning", found.reason, found.message)
         elif found.done and self._told:
-            text = f"the toolkit's new revision is on all {sum(found.counts.values())} nodes"
+            count = sum(found.counts.values())
+            text = f"the toolkit's new revision is on {agreeing(count, 'the one node', f'all {count} nodes')}"
             await self._world.events.record(reference(policy), "Normal", "RolledOut", text)
         self._told = said
 

@@ -18,6 +18,7 @@ from lockgate.diagnosis.target import CLUSTER, WIDE, Target
 from lockgate.diagnosis.unread import hiding, how_to, serves_as_told, together, unread
 from lockgate.diagnosis.verdict import conclude
 from lockgate.diagnosis.waive import NO_WAIVERS, Waivers, said
+from lockgate.kit.counted import counted
 from lockgate.model.facts import LeftOut, Missing, Snapshot
 from lockgate.model.finding import Diagnosis, Finding, NotChecked, RuledOut, TargetRef
 from lockgate.model.told import ToldPod
@@ -180,7 +181,8 @@ def _not_kept(part: LeftOut) -> NotChecked:
 def _unseen(count: int) -> tuple[NotChecked, ...]:
     if not count:
         return ()
-    reason = f"{count} more pods that are not well were not looked at; ask about one of them, or mend these first"
+    left_out = counted(count, "more pod that is not well was", "more pods that are not well were")
+    reason = f"{left_out} not looked at; ask about one of them, or mend these first"
     return (NotChecked("cluster", reason, "kubectl gpu why pod/NAME -n NAMESPACE", decides=False),)
 
 

@@ -30,6 +30,7 @@ from lockgate.diagnosis.target import (
 )
 from lockgate.diagnosis.views.gate_one import gate_one, gpu_asked
 from lockgate.diagnosis.views.operands import Operands, operands
+from lockgate.kit.counted import counted
 from lockgate.kit.near import did_you_mean, near
 from lockgate.model.facts import Missing, Nodes, Pods, Snapshot
 from lockgate.model.label_query import parse_query
@@ -178,7 +179,7 @@ def _namespace_scope(snapshot: Snapshot, target: Target) -> Scope:
         target,
         (*kinds[:MOST_PODS], *lacking, *gone.of(pods)),
         sum(1 + len(s.alike) for s in kinds[MOST_PODS:]),
-        f"{len(pods)} pods looked at, {asking} ask for GPUs",
+        f"{counted(len(pods), 'pod')} looked at, {counted(asking, 'asks', 'ask')} for GPUs",
         _OWNING,
     )
 
@@ -193,10 +194,11 @@ def _selected_scope(snapshot: Snapshot, target: Target) -> Scope:
             check_namespace(snapshot, target.namespace)
     if not pods:
         _check_pods(snapshot, f"pods with labels {target.name}{where}", target.namespace)
-        raise TargetMissingError(f"no pod{where} has the labels {target.name} ({len(known)} pods looked at)")
+        raise TargetMissingError(f"no pod{where} has the labels {target.name} ({counted(len(known), 'pod')} looked at)")
     gone = _Gone(snapshot, target)
     kinds = _by_kind(gone.sick(pods))
-    seen = f"{len(pods)} of them{where} looked at, {sum(bool(gpu_asked(p)) for p in pods)} ask for GPUs"
+    asking = counted(sum(bool(gpu_asked(p)) for p in pods), "asks", "ask")
+    seen = f"{len(pods)} of them{where} looked at, {asking} for GPUs"
     return Scope(target, (*kinds[:MOST_PODS], *gone.of(pods)), sum(1 + len(s.alike) for s in kinds[MOST_PODS:]), seen)
 
 
@@ -243,7 +245,7 @@ def _told_scope(snapshot: Snapshot, target: Target) -> Scope:
     owning = (s for top in tops if top.kind != "Pod" for s in subjects(find(snapshot, top), gone.places))
     left = gone.of(snapshot.known_pods)
     about = (*left, *(s for s in owning if not s.well and s.stage is not Stage.TERMINATING), *pods)
-    seen = f"{len(tops)} objects looked at"
+    seen = f"{counted(len(tops), 'object')} looked at"
     return Scope(target, about[:MOST_PODS], max(len(about) - MOST_PODS, 0), seen)
 
 
@@ -263,11 +265,8 @@ def _cluster_scope(snapshot: Snapshot, target: Target) -> Scope:
     kinds = _by_kind(gone.sick(asking))
     left = gone.of((*asking, *(p.pod for p in known.pods)))
     about = (_whole(snapshot, nodes), *gpu_nodes, *own_sick, *kinds[:MOST_PODS], *_lacking(snapshot), *left)
-    seen = (
-        f"{len(asking)} pods that ask for GPUs and {len(known.daemon_sets)} operands looked at, no node"
-        if blind
-        else ""
-    )
+    those, sets = counted(len(asking), "pod that asks", "pods that ask"), counted(len(known.daemon_sets), "operand")
+    seen = f"{those} for GPUs and {sets} looked at, no node" if blind else ""
     return Scope(target, about, sum(1 + len(s.alike) for s in kinds[MOST_PODS:]), seen, _OWNING)
 
 

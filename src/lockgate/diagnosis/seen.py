@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from lockgate.diagnosis.gate_row import GateRow
+from lockgate.kit.counted import counted
 from lockgate.model.facts import Logs, Missing
 from lockgate.model.finding import Evidence
 from lockgate.model.objects import Condition, Event, Pod
@@ -62,7 +63,7 @@ def event(seen: Event) -> Evidence:
     """An event, verbatim."""
     ref = seen.about
     place = f"{ref.kind.lower()}/{ref.namespace}/{ref.name}" if ref.namespace else f"{ref.kind.lower()}/{ref.name}"
-    note = f"{seen.times} times" if seen.times > 1 else ""
+    note = counted(seen.times, "time") if seen.times > 1 else ""
     return Evidence(object=place, field=f"event {seen.reason}", verbatim=seen.text, note=note)
 
 

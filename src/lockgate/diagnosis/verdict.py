@@ -9,6 +9,7 @@ from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.subject import Subject
 from lockgate.diagnosis.target import WIDE, Target
 from lockgate.diagnosis.views.gate_one import gpu_asked
+from lockgate.kit.counted import counted
 from lockgate.model.finding import Finding, NotChecked, Severity, Verdict
 from lockgate.model.objects import Pod
 
@@ -94,7 +95,10 @@ def _nothing_wrong(
     if deciding := [n for n in not_checked if n.decides]:
         return Verdict.UNKNOWN, f"{_name(target)}: {seen}; {_open(deciding)}."
     if on_the_way:
-        return Verdict.WAITING, f"{_name(target)}: {seen}, {on_the_way} pods are not ready yet; no fault is seen."
+        return (
+            Verdict.WAITING,
+            f"{_name(target)}: {seen}, {counted(on_the_way, 'pod is', 'pods are')} not ready yet; no fault is seen.",
+        )
     return Verdict.HEALTHY, f"{_name(target)}: {seen}. {_well(not_checked)}"
 
 
@@ -106,7 +110,7 @@ def _looked_at(about: Sequence[Subject]) -> str:
     if len(operands) == 1 and not nodes:
         status = operands[0].status
         return f"{status.number_ready} of {status.desired_number_scheduled} pods ready"
-    return f"{len(nodes)} GPU nodes and {len(operands)} operands looked at"
+    return f"{counted(len(nodes), 'GPU node')} and {counted(len(operands), 'operand')} looked at"
 
 
 def _gpus(subject: Subject) -> str:
@@ -141,4 +145,4 @@ def _well(not_checked: Sequence[NotChecked]) -> str:
 
 def _open(questions: Sequence[NotChecked]) -> str:
     count = len({(n.reason, n.how) for n in questions})
-    return f"{count} question{'s' if count > 1 else ''} that could change the answer could not be checked"
+    return f"{counted(count, 'question')} that could change the answer could not be checked"

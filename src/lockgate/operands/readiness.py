@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from lockgate.kit.counted import counted
 from lockgate.model import names
 from lockgate.model.objects import Condition, DaemonSet, Node
 from lockgate.operands.labels import is_gpu_node
@@ -66,7 +67,8 @@ def judge(
     if not wanted:
         return _nobody(operand, places)
     if away:
-        text = f"DaemonSet {operand.daemonset} is kept from {len(away)} of {len(places)} GPU nodes: {_named(away)}"
+        of_all = f"{len(away)} of {len(places)} GPU nodes"
+        text = f"DaemonSet {operand.daemonset} is kept from {of_all}: {_named(away)}"
         return _condition(operand, False, "Blocked", text)
     if lacking := _lacking(daemonset, len(wanted), troubles):
         return _condition(operand, False, "Progressing", f"DaemonSet {operand.daemonset}: {lacking}")
@@ -91,7 +93,7 @@ def _lacking(daemonset: DaemonSet, wanted: int, troubles: Mapping[str, str]) -> 
     if status.observed_generation < daemonset.metadata.generation:
         return "its controller has not seen the latest version yet"
     if status.desired_number_scheduled != wanted:
-        return f"DESIRED is {status.desired_number_scheduled}, {wanted} nodes should have it"
+        return f"DESIRED is {status.desired_number_scheduled}, {counted(wanted, 'node')} should have it"
     ready = min(status.updated_number_scheduled, status.number_available, status.number_ready)
     if ready >= wanted:
         return ""

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from lockgate.kit.counted import agreeing
 from lockgate.model.node_state import NodeStanding, RuntimeStanding
 from lockgate.model.objects import Condition
 
@@ -46,7 +47,8 @@ def _what(runtime: RuntimeStanding) -> str:
 def _message(known: int, wrong: Mapping[str, RuntimeStanding]) -> str:
     shown = [f"{name}: {_what(runtime)}: {runtime.message}" for name, runtime in list(wrong.items())[:_SHOWN]]
     more = f"; and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
-    return f"{len(wrong)} of {known} nodes are not as the toolkit has left them: {'; '.join(shown)}{more}"
+    are, them = agreeing(len(wrong), "is", "are"), agreeing(len(wrong), "it", "them")
+    return f"{len(wrong)} of {known} nodes {are} not as the toolkit has left {them}: {'; '.join(shown)}{more}"
 
 
 def count_runtimes(states: Iterable[NodeStanding]) -> Mapping[tuple[str, str], int]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from lockgate.kit.counted import agreeing
 from lockgate.model import names
 from lockgate.rollout.plan import candidates, is_held
 from lockgate.rollout.standing import Standing, standing
@@ -49,7 +50,9 @@ def _said(
 ) -> tuple[Reason, str]:
     failed = [(n, s) for n, s in stands if n.place != "outdated" and s.state == "failed"]
     outdated = sorted(n.name for n, _ in stands if n.place == "outdated")
-    progress = f"{counts['verified']} of {len(stands)} nodes have the new revision and are verified"
+    done = counts["verified"]
+    have, are = agreeing(done, "has", "have"), agreeing(done, "is", "are")
+    progress = f"{done} of {len(stands)} nodes {have} the new revision and {are} verified"
     if outdated and by_hand:
         text = f"{progress}; {_listed(outdated)}: delete the toolkit's pod (spec.daemonsets.updateStrategy is OnDelete)"
         return "RolloutOnDelete", text

@@ -11,6 +11,8 @@ from typing import Final
 
 import msgspec
 
+from lockgate.kit.counted import counted
+
 
 class Refusal(enum.StrEnum):
     """What a refusal is about, whoever wrote it."""
@@ -51,7 +53,7 @@ _ROWS: Final[tuple[_Row, ...]] = (
         "KAI",
         Refusal.DEVICES,
         re.compile(r"(?P<count>\d+) node\(s\) didn't have enough resources: (?P<what>GPUs?)"),
-        "{count} nodes have too few {what} left",
+        "{nodes} too few {what} left",
     ),
     (
         "Volcano",
@@ -94,7 +96,8 @@ def parse_other(text: str) -> OtherRefusal | None:
     """The refusal that a text holds, the most telling row first; None for words that no row knows."""
     for scheduler, about, pattern, means in _ROWS:
         if found := pattern.search(text):
-            return OtherRefusal(
-                scheduler=scheduler, about=about, words=found[0], means=means.format(**found.groupdict())
-            )
+            said = found.groupdict()
+            nodes = counted(int(said.get("count", 0)), "node has", "nodes have")
+            told = means.format(nodes=nodes, **said)
+            return OtherRefusal(scheduler=scheduler, about=about, words=found[0], means=told)
     return None

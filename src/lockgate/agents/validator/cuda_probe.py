@@ -9,6 +9,8 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
+from lockgate.kit.counted import counted
+
 _BYTES: Final = 1 << 20
 _MEANINGS: Final = {
     100: "CUDA sees no GPU: are the device nodes in this container?",
@@ -80,7 +82,7 @@ def main(argv: Sequence[str]) -> int:
     except (CudaError, OSError, AttributeError) as error:
         print(error)
         return 1
-    print(f"CUDA passed on {count} GPU{'s' if count > 1 else ''}: context, memory, copy there and back")
+    print(f"CUDA passed on {counted(count, 'GPU')}: context, memory, copy there and back")
     return 0
 
 

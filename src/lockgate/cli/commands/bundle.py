@@ -5,6 +5,7 @@ import sys
 from typing import Any
 
 from lockgate.cli.sources import complain
+from lockgate.kit.counted import counted
 
 DESCRIPTION = (
     "Look into a bundle that `collect` wrote (or a folder, or an archive of one): what is in it, what was taken out, "
@@ -33,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
 
     wanted = 1 if options.what == "show" else 2
     if len(options.paths) != wanted:
-        return complain(f"bundle {options.what} takes {wanted} PATH{'s' if wanted > 1 else ''}", 2)
+        return complain(f"bundle {options.what} takes {counted(wanted, 'PATH')}", 2)
     try:
         return _show(options) if options.what == "show" else _diff(options)
     except InputError as error:

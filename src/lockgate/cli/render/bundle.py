@@ -6,6 +6,7 @@ from typing import Final
 from lockgate.cli.comparing import Change, Comparison, File, Object
 from lockgate.cli.contents import Area, Contents
 from lockgate.cli.render.lines import WIDTH, cut, few, short_name, wrap
+from lockgate.kit.counted import counted
 from lockgate.kit.quantity import binary_size
 
 _SIGNS: Final = {"added": "+", "removed": "-", "changed": "~"}
@@ -115,7 +116,7 @@ def _objects(seen: Comparison) -> Iterator[str]:
             yield from ("", section.upper())
         yield from _object(each)
     if seen.others:
-        yield f"  and {seen.others} pods that have nothing to do with GPUs"
+        yield f"  and {counted(seen.others, 'pod that has', 'pods that have')} nothing to do with GPUs"
 
 
 def _object(each: Object) -> Iterator[str]:
@@ -124,7 +125,7 @@ def _object(each: Object) -> Iterator[str]:
         yield from wrap(_changed(change), 4)
     more = len(each.fields) - _FEW
     if more > 0:
-        yield f"    and {more} more fields (-o json shows all)"
+        yield f"    and {counted(more, 'more field')} (-o json shows all)"
 
 
 def _changed(change: Change) -> str:
@@ -142,4 +143,4 @@ def _file(file: File) -> Iterator[str]:
     yield from (f"    {line[: WIDTH - 4]}" for line in file.lines[:_LINES])
     more = len(file.lines) - _LINES
     if more > 0:
-        yield f"    and {more} more lines"
+        yield f"    and {counted(more, 'more line')}"

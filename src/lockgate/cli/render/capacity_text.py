@@ -9,6 +9,7 @@ from lockgate.capacity.repartition import Partitionable
 from lockgate.capacity.slots import Sharing
 from lockgate.capacity.table import By, NamespaceRow, Row
 from lockgate.cli.render.lines import WIDTH, short_name
+from lockgate.kit.counted import counted
 
 _BAR = 15
 _KEY = 27
@@ -159,8 +160,8 @@ def _mig(seen: Overview) -> Iterator[str]:
 
 def _options(idle: Partitionable) -> Iterator[str]:
     """What idle nodes could become: the base profiles; `-o json` lists all."""
-    count = f"{len(idle.nodes)} idle node{'s' if len(idle.nodes) > 1 else ''}"
-    yield f"MIG: {count} of {idle.product} ({idle.gpus} GPUs) could be partitioned anew: {_listed(idle.nodes)}"
+    nodes, gpus = counted(len(idle.nodes), "idle node"), counted(idle.gpus, "GPU")
+    yield f"MIG: {nodes} of {idle.product} ({gpus}) could be partitioned anew: {_listed(idle.nodes)}"
     for option in idle.options:
         if all(mark not in profile for profile in option.devices for mark in "+-"):
             devices = ", ".join(f"{number * idle.gpus} x {profile}" for profile, number in option.devices.items())
@@ -188,14 +189,14 @@ def _waiting(seen: Overview) -> Iterator[str]:
             asked, gated = sum(one.count for one in waits), sum(one.gated for one in waits)
             largest = max(one.count for one in waits)
             note = f"; {gated} held back by a scheduling gate" if gated else ""
-            who = "1 pod asks" if len(waits) == 1 else f"{len(waits)} pods ask"
+            who = counted(len(waits), "pod asks", "pods ask")
             size = "" if len(waits) == 1 else f", the largest for {largest}"
             left = f"; {_left(whole)}" if largest > whole.largest else ""
             yield f"Waiting: {who} for {asked} {whole.resource}{size}{left}{note}"
     known = {whole.resource for whole in seen.total}
     for resource in sorted({one.resource for one in seen.waiting} - known):
         count = sum(one.resource == resource for one in seen.waiting)
-        yield f"Waiting: {'1 pod asks' if count == 1 else f'{count} pods ask'} for {resource}, which no node advertises"
+        yield f"Waiting: {counted(count, 'pod asks', 'pods ask')} for {resource}, which no node advertises"
     if seen.waiting:
         yield ""
 

@@ -8,6 +8,7 @@ import msgspec
 from lockgate.capacity.blockers import Blocker
 from lockgate.capacity.change import Change
 from lockgate.capacity.fit import Fit
+from lockgate.kit.counted import counted
 from lockgate.kit.quantity import binary_size
 from lockgate.model import names
 from lockgate.scheduling.requests import CPU, MEMORY
@@ -43,7 +44,7 @@ def _refused(answer: Fit) -> Iterator[str]:
 
 def _verdict(answer: Fit) -> Iterator[str]:
     asked = ", ".join(_amount(name, count) for name, count in sorted(answer.asked.items())) or _NOTHING
-    copies = f"{answer.wanted} copies" if answer.wanted > 1 else "a pod"
+    copies = counted(answer.wanted, "copy", "copies") if answer.wanted > 1 else "a pod"
     if answer.fits and answer.undecided:
         yield f"FITS AS FAR AS IS KNOWN  {copies} of {asked}"
     elif answer.fits:
@@ -74,8 +75,10 @@ def _blockers(answer: Fit) -> Iterator[str]:
     if answer.fits:
         return
     yield ""
-    others = f", {answer.other_nodes} other nodes have no GPU" if answer.other_nodes else ""
-    yield f"What blocks {'the next copy' if answer.copies else 'it'} on {answer.gpu_nodes} GPU nodes{others}"
+    others = (
+        f", {counted(answer.other_nodes, 'other node has', 'other nodes have')} no GPU" if answer.other_nodes else ""
+    )
+    yield f"What blocks {'the next copy' if answer.copies else 'it'} on {counted(answer.gpu_nodes, 'GPU node')}{others}"
     for blocker in answer.blockers:
         yield from _wrap(f"{len(blocker.nodes)}  {blocker.text}: {_nodes(blocker)}", "     ", "  ")
     for text in answer.mind:

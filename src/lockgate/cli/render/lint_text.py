@@ -7,6 +7,7 @@ from typing import Final, TextIO
 
 from lockgate.cli.render.lines import WIDTH
 from lockgate.cli.render.text import Paint, paint_for
+from lockgate.kit.counted import counted
 from lockgate.lint.report import Line, LintFinding, LintReport
 from lockgate.model.finding import Severity
 
@@ -94,10 +95,10 @@ def _total(report: LintReport) -> str:
     counts = dict.fromkeys(reversed(Severity), 0)
     for finding in report.findings:
         counts[finding.severity] += 1
-    said = ", ".join(f"{n} {s.value}{'s' if n > 1 and s is not Severity.INFO else ''}" for s, n in counts.items() if n)
+    said = ", ".join(counted(n, s.value, s.value if s is Severity.INFO else "") for s, n in counts.items() if n)
     fixable = sum(1 for finding in report.findings if finding.fix)
     healed = f"; --fix heals {fixable}" if fixable else ""
-    files = f"{len(report.linted)} file{'s' if len(report.linted) != 1 else ''}"
+    files = f"{counted(len(report.linted), 'file')}"
     if said:
         return f"{said}{healed} ({files})"
     partly = ", as far as they were checked" if report.not_checked else ""

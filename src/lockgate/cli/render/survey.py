@@ -8,6 +8,7 @@ import msgspec
 
 from lockgate.cli.render.lines import WIDTH, cut, few, short_name, wrap
 from lockgate.cli.surveying import UNKNOWN, NodeLine, Offer, Survey
+from lockgate.kit.counted import counted
 from lockgate.model import names
 from lockgate.model.finding import Finding, Severity
 
@@ -50,7 +51,7 @@ def _gate_one(seen: Survey) -> Iterator[str]:
             yield f"{_who(node)}{'offers no GPU':>{_WIDE}}  {_state(node)}"
     more = len(seen.nodes) - _FEW
     if more > 0:
-        yield f"  and {more} more nodes (-o json shows all)"
+        yield f"  and {counted(more, 'more node')} (-o json shows all)"
 
 
 def _offer(node: NodeLine, offer: Offer) -> str:

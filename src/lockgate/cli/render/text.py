@@ -10,6 +10,7 @@ from typing import Final, TextIO
 from lockgate.cli.render.lines import MOST_EVIDENCE, MOST_QUESTIONS, WIDTH, bounded, few
 from lockgate.diagnosis.target import TOLD
 from lockgate.diagnosis.ways import COLLECT, PROBE
+from lockgate.kit.counted import counted
 from lockgate.model.finding import Diagnosis, Evidence, Finding, NotChecked, Remedy, Severity, Verdict
 
 _STYLES: Final = {"bold": "1", "dim": "2", "red": "1;31", "green": "1;32", "yellow": "1;33", "cyan": "36"}
@@ -89,7 +90,7 @@ def named(diagnosis: Diagnosis) -> str:
         return f"{target.kind.lower()}/{target.name}"
     count = sum(1 for f in diagnosis.findings if not f.follows and f.severity is not Severity.INFO)
     name = target.name or "the cluster"
-    return f"{name}, {count} causes, worst first" if count > 1 else name
+    return f"{name}, {counted(count, 'cause')}, worst first" if count > 1 else name
 
 
 def leading(diagnosis: Diagnosis) -> Finding | None:

@@ -18,6 +18,7 @@ from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.xids import Xids
 from lockgate.diagnosis.ways import read_node
 from lockgate.diagnosis.xid_told import Holders, NodeXid
+from lockgate.kit.counted import counted
 from lockgate.model import names
 from lockgate.model.facts import Missing, Nodes
 from lockgate.model.finding import Evidence, Remedy, Severity
@@ -177,7 +178,7 @@ def _sentence(node: str, hits: list[Hit]) -> str:
     first, code = own[0], own[0].code
     name = f" ({code.name})" if code.name else ""
     count = sum(xid.count for xid in own)
-    times = f", {count} times" if count > len(own) else ""
+    times = f", {counted(count, 'time')}" if count > len(own) else ""
     by = f", by {first.process}" if first.process else ""
     what = first.text if first.text and code.family is Family.RECOVERY else code.meaning
     asks = f" NVIDIA's action: {code.action}." if code.action else ""

@@ -10,6 +10,7 @@ Fix: take the variable out: a container sees its own GPUs only.
 from collections.abc import Iterator
 from typing import Final
 
+from lockgate.kit.counted import counted
 from lockgate.lint.manifests import Container, Manifests, PodTemplate
 from lockgate.lint.rule import Fix, Problem, lint_rule
 from lockgate.lint.yaml_edits import without
@@ -39,7 +40,7 @@ def _problem(manifests: Manifests, template: PodTemplate, container: Container, 
     value = entry.text("value")
     return Problem(
         key=template.key(container.name),
-        summary=f"{template.name}: container {container.name} gets {count} GPU{'s' if count > 1 else ''}, numbered "
+        summary=f"{template.name}: container {container.name} gets {counted(count, 'GPU')}, numbered "
         f"from 0, and {_NAME}={value} names none of them",
         marks=(template.mark(entry, f"the highest number is {count - 1}", _NAME),),
         help="take the variable out",

@@ -9,6 +9,7 @@ Fix: `runtimeClassName: nvidia`, or `cdi.enabled: true` in the ClusterPolicy, wh
 
 from collections.abc import Iterator
 
+from lockgate.kit.counted import agreeing
 from lockgate.lint.cluster_facts import ClusterFacts
 from lockgate.lint.manifests import Manifests, PodTemplate
 from lockgate.lint.rule import Problem, lint_rule
@@ -25,7 +26,8 @@ def runtime_class_needed(manifests: Manifests, cluster: ClusterFacts) -> Iterato
         if without and whole and not template.spec.text("runtimeClassName"):
             yield Problem(
                 key=template.key(),
-                summary=f"{template.name} asks for a GPU and names no RuntimeClass; on all {len(nodes)} GPU nodes only "
+                summary=f"{template.name} asks for a GPU and names no RuntimeClass; on "
+                f"{agreeing(len(nodes), 'the one GPU node', f'all {len(nodes)} GPU nodes')} only "
                 "NVIDIA's runtime brings devices into a container, and it is not the default one",
                 marks=tuple(template.mark(item, "counted, and not injected") for item in _asked(template)),
                 help="runtimeClassName: nvidia",

@@ -10,6 +10,7 @@ Fix: write `requests.nvidia.com/gpu`.
 
 from lockgate.diagnosis.rule import Failed, Skipped, rule
 from lockgate.diagnosis.stage import Stage
+from lockgate.kit.counted import counted
 from lockgate.model import names
 from lockgate.model.facts import Missing, ResourceQuotas
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
@@ -46,7 +47,7 @@ def quota_key_wrong(resource_quotas: ResourceQuotas | Missing) -> Failed | Skipp
 
 
 def _more(count: int) -> str:
-    return f"{count} more keys are like it" if count > 1 else "One more key is like it"
+    return counted(count, "more key is like it", "more keys are like it")
 
 
 def _is_ignored(key: str) -> bool:

@@ -15,6 +15,7 @@ from lockgate.diagnosis.rule import Failed, Skipped, rule
 from lockgate.diagnosis.seen import listed, pod_ref, scheduler_text
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.claims import Claims, Offer
+from lockgate.kit.counted import agreeing
 from lockgate.model.facts import Events, Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
@@ -76,7 +77,8 @@ def _case(offers: tuple[Offer, ...], free: tuple[Offer, ...]) -> tuple[str, str,
     )
     return (
         "Devices are free, and none fits the pod's claims together",
-        f"{len(free)} of {len(offers)} devices are free ({listed(_name(offer) for offer in free)}), and no node has a "
+        f"{len(free)} of {len(offers)} devices {agreeing(len(free), 'is', 'are')} free "
+        f"({listed(_name(offer) for offer in free)}), and no node has a "
         "set that fits every claim",
         loosen,
     )

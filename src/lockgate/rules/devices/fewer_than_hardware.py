@@ -20,6 +20,7 @@ from lockgate.diagnosis.seen import gate_rows, listed
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.node_words import NodeWords
+from lockgate.kit.counted import counted
 from lockgate.model import names
 from lockgate.model.facts import Missing, Nodes
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
@@ -60,7 +61,7 @@ def fewer_than_hardware(
     first = found[0]
     return Failed(
         about=f"node/{first.row.node}" if len(found) == 1 else "nodes",
-        summary=f"{first.row.node} has {first.has} GPUs and offers {first.offers}.",
+        summary=f"{first.row.node} has {counted(first.has, 'GPU')} and offers {first.offers}.",
         reach=len(found),
         evidence=(*(each.evidence for each in found), *gate_rows(gate_one, [each.row for each in found])),
         remedy=(

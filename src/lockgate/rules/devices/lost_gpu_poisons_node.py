@@ -15,6 +15,7 @@ from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import pod_ref
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.refusals import Refusals
+from lockgate.kit.counted import counted
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Node
 
@@ -28,9 +29,10 @@ def lost_gpu_poisons_node(node: Node, refusals: Refusals) -> Failed | None:
     if not struck:
         return None
     pod, found = struck[-1]
+    refused = counted(len(struck), "pod was", "pods were")
     return Failed(
         about=f"node/{node.name}",
-        summary=f"{node.name}: GPU {found['index']} is lost, and {len(struck)} pods were refused for it.",
+        summary=f"{node.name}: GPU {found['index']} is lost, and {refused} refused for it.",
         evidence=(
             Evidence(object=pod_ref(pod), field="status.message", verbatim=pod.status.message, note=pod.status.reason),
         ),

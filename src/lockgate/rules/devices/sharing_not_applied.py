@@ -20,6 +20,7 @@ from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.node_words import NodeWords
 from lockgate.diagnosis.views.plugin import Plugin
+from lockgate.kit.counted import agreeing, counted
 from lockgate.model import names
 from lockgate.model.facts import Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
@@ -82,7 +83,8 @@ def _unapplied(node: Node, row: GateRow, replicas: int, count: int, plugin: Plug
     return Failed(
         about=place,
         summary=(
-            f"{node.name}: {count} GPUs shared by {replicas} are {count * replicas} slots; it offers {row.capacity}."
+            f"{node.name}: {counted(count, 'GPU')} shared by {replicas} {agreeing(count, 'is', 'are')} "
+            f"{counted(count * replicas, 'slot')}; it offers {row.capacity}."
         ),
         evidence=(
             Evidence(object=place, field=f"metadata.labels[{names.GPU_REPLICAS}]", value=str(replicas)),

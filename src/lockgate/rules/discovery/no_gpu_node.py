@@ -12,6 +12,7 @@ from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import listed, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
+from lockgate.kit.counted import counted
 from lockgate.model import names
 from lockgate.model.facts import DaemonSets, Missing, Nodes, Pods
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
@@ -35,7 +36,8 @@ def no_gpu_node(
     daemon_sets: DaemonSets | Missing,
 ) -> Failed | Passed | None:
     if gate_one.rows or (pod.spec.node_name and stage is not Stage.NODE):
-        return Passed(f"{len(gate_one.rows)} GPU nodes are known: {listed(r.node for r in gate_one.rows)}")
+        known = counted(len(gate_one.rows), "GPU node is", "GPU nodes are")
+        return Passed(f"{known} known: {listed(r.node for r in gate_one.rows)}")
     if not isinstance(node, Missing):
         nodes = (node,)
     discovered = [n for n in nodes if any(k.startswith(names.NFD_PREFIX) for k in n.metadata.labels)]
@@ -85,4 +87,6 @@ def _goes_by_discovery(daemon_set: DaemonSet) -> bool:
 
 def _lack(nodes: Nodes, asked: Node | Missing, resource: str) -> str:
     what = f"{names.PCI_PRESENT[0]}=true or {resource}"
-    return f"None of {len(nodes)} nodes has {what}" if isinstance(asked, Missing) else f"{asked.name} has no {what}"
+    if not isinstance(asked, Missing) or len(nodes) == 1:
+        return f"{nodes[0].name} has no {what}"
+    return f"None of {len(nodes)} nodes has {what}"

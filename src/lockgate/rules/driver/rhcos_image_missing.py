@@ -12,6 +12,7 @@ from lockgate.diagnosis.followers import AFTER_DRIVER
 from lockgate.diagnosis.operand_names import short_name
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.stage import Stage
+from lockgate.kit.counted import agreeing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import DaemonSet
 
@@ -36,7 +37,8 @@ def rhcos_image_missing(operand: DaemonSet) -> Failed | None:
     return Failed(
         about=place,
         summary=f"There is no driver toolkit image for RHCOS {release or 'of these nodes'}, and "
-        f"{status.number_ready} of {status.desired_number_scheduled} drivers are ready.",
+        f"{status.number_ready} of {status.desired_number_scheduled} drivers "
+        f"{agreeing(status.number_ready, 'is', 'are')} ready.",
         evidence=(
             Evidence(object=place, field=f"metadata.labels[{_MISSING}]", value="true"),
             *((Evidence(object=place, field=f"metadata.labels[{_RELEASE}]", value=release),) if release else ()),

@@ -14,6 +14,7 @@ import re
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import pod_ref, some
 from lockgate.diagnosis.stage import Stage
+from lockgate.kit.counted import counted
 from lockgate.model import names
 from lockgate.model.facts import Logs, Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
@@ -37,7 +38,7 @@ def sees_too_many(pod: Pod, logs: Logs | Missing) -> Failed | None:
 
 
 def _failed(pod: Pod, container: Container, asked: int, listed: list[str], env: Evidence | None) -> Failed:
-    sees = f"sees {len(listed)} GPUs" if listed else f"is set to see every GPU ({_VISIBLE}=all)"
+    sees = f"sees {counted(len(listed), 'GPU')}" if listed else f"is set to see every GPU ({_VISIBLE}=all)"
     log = f"log of {pod.name}/{container.name}"
     return Failed(
         about=pod_ref(pod),

@@ -16,6 +16,7 @@ from lockgate.diagnosis.seen import log_lines, pod_ref
 from lockgate.diagnosis.stage import Stage, crash_loops, statuses
 from lockgate.diagnosis.views.operands import OperandPod, Operands
 from lockgate.diagnosis.waits import ORDER, waits_of
+from lockgate.kit.counted import counted
 from lockgate.model.facts import Logs, Missing, Snapshot
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import ContainerStatus, Node, Pod
@@ -65,13 +66,13 @@ def _failed(status: ContainerStatus) -> bool:
 
 def _how(status: ContainerStatus) -> str:
     ended = status.state.terminated or status.last_state.terminated
-    times = f", {status.restart_count} restarts" if status.restart_count else ""
+    times = f", {counted(status.restart_count, 'restart')}" if status.restart_count else ""
     why = f"{ended.reason}, " if ended and ended.reason not in ("", "Error") else ""
     return f"ends with {why}exit code {ended.exit_code}{times}" if ended else f"ends again and again{times}"
 
 
 def _listed(count: int) -> str:
-    return "1 pod waits" if count == 1 else f"{count} pods wait"
+    return counted(count, "pod waits", "pods wait")
 
 
 def _state(pod: Pod, status: ContainerStatus) -> Evidence:

@@ -15,6 +15,7 @@ from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.claims import offered_on
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.plugin import Plugin
+from lockgate.kit.counted import agreeing, counted
 from lockgate.model.facts import ClusterPolicies, Missing, ResourceSlices
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
@@ -40,10 +41,12 @@ def plugin_not_installed(
         return None
     policies = () if isinstance(cluster_policies, Missing) else cluster_policies
     switched_off = [p for p in policies if _disabled(p.spec)]
-    why = "the ClusterPolicy switches it off" if switched_off else f"{len(policies)} ClusterPolicy objects exist"
+    there = counted(len(policies), "ClusterPolicy object exists", "ClusterPolicy objects exist")
+    why = "the ClusterPolicy switches it off" if switched_off else there
     return Failed(
         about="daemonsets",
-        summary=f"{listed(r.node for r in rows)} have GPUs, and no DaemonSet runs a device plugin; {why}.",
+        summary=f"{listed(r.node for r in rows)} {agreeing(len(rows), 'has', 'have')} GPUs, "
+        f"and no DaemonSet runs a device plugin; {why}.",
         reach=len(rows),
         evidence=(
             *(

@@ -11,6 +11,7 @@ from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import pod_ref
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.operator_words import OperatorWords
+from lockgate.kit.counted import counted
 from lockgate.model.facts import Missing, Nodes
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import ContainerStatus, Pod
@@ -26,7 +27,7 @@ def out_of_memory(operator_words: OperatorWords, nodes: Nodes | Missing) -> Fail
         return None
     own = (c.resources.limits for c in pod.spec.containers if c.name == status.name)
     limit = str(next(own, {}).get("memory", ""))
-    many = "" if isinstance(nodes, Missing) else f" The cluster has {len(nodes)} nodes."
+    many = "" if isinstance(nodes, Missing) else f" The cluster has {counted(len(nodes), 'node')}."
     return Failed(
         about=pod_ref(pod),
         severity=Severity.WARNING if status.ready else None,
@@ -53,7 +54,7 @@ def _limit(limit: str) -> str:
 
 
 def _times(status: ContainerStatus) -> str:
-    return f"{status.restart_count} restarts" if status.restart_count != 1 else "once"
+    return counted(status.restart_count, "restart") if status.restart_count != 1 else "once"
 
 
 def _seen(pod: Pod, status: ContainerStatus, limit: str) -> list[Evidence]:

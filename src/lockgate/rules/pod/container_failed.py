@@ -12,6 +12,7 @@ from typing import Final
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import pod_ref
 from lockgate.diagnosis.stage import Stage, statuses
+from lockgate.kit.counted import counted
 from lockgate.model.facts import Logs, Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import ContainerStatus, Pod, StateTerminated
@@ -25,7 +26,7 @@ def container_failed(pod: Pod, logs: Logs | Missing) -> Failed:
     name, which = (f"Container {status.name}", f" -c {status.name}") if status else ("It", "")
     field = f"status.containerStatuses[{status.name}]" if status else "status.phase"
     words = _words(ended) if ended else (pod.status.message or pod.status.reason or "no status")
-    restarts = f", {status.restart_count} restarts" if status and status.restart_count else ""
+    restarts = f", {counted(status.restart_count, 'restart')}" if status and status.restart_count else ""
     previous = " --previous" if status and status.restart_count else ""
     return Failed(
         about=pod_ref(pod),

@@ -14,6 +14,7 @@ from typing import Final
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import pod_ref
 from lockgate.diagnosis.stage import Stage
+from lockgate.kit.counted import counted
 from lockgate.model.facts import Pods
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
@@ -28,10 +29,10 @@ def replaced(replaced: Pods) -> Failed | None:
     spaces = sorted({p.namespace for p in replaced})
     reasons = _by_reason(replaced)
     told = ", ".join(f"{len(pods)} {reason}" for reason, pods in reasons.items())
-    count, are = (f"{len(replaced)} failed pods", "are") if len(replaced) > 1 else ("1 failed pod", "is")
+    left = counted(len(replaced), "failed pod is", "failed pods are")
     return Failed(
         about=f"namespace/{spaces[0]}" if len(spaces) == 1 else "pods",
-        summary=f"{count} {are} left over in {_few(spaces)} ({told}){_since(replaced)}; nobody misses them.",
+        summary=f"{left} left over in {_few(spaces)} ({told}){_since(replaced)}; nobody misses them.",
         evidence=tuple(_seen(reason, pods) for reason, pods in reasons.items()),
         remedy=tuple(_remove(space) for space in spaces[:_MOST]),
     )
@@ -58,7 +59,7 @@ def _since(pods: Iterable[Pod]) -> str:
 
 def _few(names: Sequence[str]) -> str:
     more = len(names) - _MOST
-    return ", ".join(names[:_MOST]) + (f" and {more} more namespaces" if more > 0 else "")
+    return ", ".join(names[:_MOST]) + (f" and {counted(more, 'more namespace')}" if more > 0 else "")
 
 
 def _seen(reason: str, pods: Sequence[Pod]) -> Evidence:

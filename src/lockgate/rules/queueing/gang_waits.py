@@ -13,6 +13,7 @@ from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import pod_ref, scheduler_text
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.other_scheduler import OtherWords, group_of
+from lockgate.kit.counted import counted
 from lockgate.model.facts import Events, Missing, PodGroups
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
@@ -65,7 +66,7 @@ def _group(pod: Pod, group: str, known: PodGroups | Missing) -> tuple[Evidence, 
             object=f"podgroup/{g.namespace}/{g.name}",
             field="status.phase",
             value=g.status.phase or "unknown",
-            note=f"wants {g.spec.min_member} pods at once, queue {g.spec.queue or 'default'}",
+            note=f"wants {counted(g.spec.min_member or 0, 'pod')} at once, queue {g.spec.queue or 'default'}",
         )
         for g in there
         if (g.namespace, g.name) == (pod.namespace, group)

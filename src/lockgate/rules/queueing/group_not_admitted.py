@@ -11,6 +11,7 @@ Fix: see what the queue may have and who uses it; ask for less (`minMember`, res
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import some
 from lockgate.diagnosis.stage import Stage
+from lockgate.kit.counted import counted
 from lockgate.model.facts import Missing, PodGroups
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Workload
@@ -44,7 +45,7 @@ def group_not_admitted(workload: Workload, pod_groups: PodGroups | Missing) -> F
                 object=place,
                 field="status.phase",
                 value=group.status.phase or "none",
-                note=f"wants {group.spec.min_member or 'some'} pods at once",
+                note=f"wants {counted(group.spec.min_member, 'pod') if group.spec.min_member else 'some pods'} at once",
             ),
             *some(
                 Evidence(object=place, field=f"status.conditions[{said.type}]", verbatim=said.message, note=said.reason)

@@ -13,6 +13,7 @@ from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.seen import asked, gate_rows, listed, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
+from lockgate.kit.counted import counted
 from lockgate.model.finding import Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 
@@ -42,7 +43,7 @@ def _failed(pod: Pod, gate: GateOne, rows: list[GateRow], left: int) -> Failed:
     limit = f" No node has {gate.asked} at all: {largest.node} has the most, {largest.largest}." if never else ""
     return Failed(
         about="nodes",
-        summary=f"It asks for {gate.asked} on one node; {left} are free: {spread}.{limit}",
+        summary=f"It asks for {gate.asked} on one node; {counted(left, 'is', 'are')} free: {spread}.{limit}",
         reach=len(rows),
         evidence=(asked(pod, gate.resource, gate.asked), *gate_rows(gate, rows), *some(scheduler_word(pod))),
         remedy=_never_fits(largest) if never else _make_room(gate, rows),

@@ -13,6 +13,7 @@ from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes, scheduler_wo
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.told_refusal import ToldRefusal
+from lockgate.kit.counted import counted
 from lockgate.kit.quantity import binary_size
 from lockgate.model.facts import Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
@@ -119,5 +120,5 @@ def _remedy(node: str, short: Shortage) -> Remedy:
 def _amount(short: Shortage, count: int) -> str:
     """An amount as a person would say it: cores, binary sizes, plain numbers."""
     if short.resource == "cpu":
-        return f"{count / 1000:g} cores" if count % 1000 else f"{count // 1000} cores"
+        return f"{count / 1000:g} cores" if count % 1000 else counted(count // 1000, "core")
     return binary_size(count) if short.resource.startswith(_BYTES) else str(count)

@@ -13,6 +13,7 @@ Fix: mend the reason before it. Where it shall displace others, give it a Priori
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import pod_ref, scheduler_text
 from lockgate.diagnosis.stage import Stage
+from lockgate.kit.counted import counted
 from lockgate.model.facts import Events, Missing
 from lockgate.model.finding import Evidence, Severity
 from lockgate.model.objects import Pod
@@ -47,4 +48,4 @@ def _meaning(after: Preemption) -> str:
 
 
 def _nodes(count: int) -> str:
-    return f"{count} nodes" if count > 1 else "1 node"
+    return counted(count, "node")

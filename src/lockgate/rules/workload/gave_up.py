@@ -9,6 +9,7 @@ Fix: find out why its pods failed, by their logs or by a new run; a Job that has
 
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.stage import Stage
+from lockgate.kit.counted import counted
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Workload
 
@@ -30,7 +31,8 @@ def gave_up(workload: Workload) -> Failed | None:
     place = f"job/{workload.namespace}/{workload.name}"
     return Failed(
         about=place,
-        summary=f"{workload.name}: {_MEANING.get(ended.reason, ended.reason)}; {workload.status.failed} pods failed.",
+        summary=f"{workload.name}: {_MEANING.get(ended.reason, ended.reason)}; "
+        f"{counted(workload.status.failed, 'pod')} failed.",
         evidence=(
             Evidence(
                 object=place,

@@ -1,0 +1,9 @@
+"""One is one, and everything else, none too, is many."""
+
+from lockgate.kit.counted import agreeing, counted
+
+
+def test_only_one_is_one() -> None:
+    assert [counted(n, "GPU node") for n in (0, 1, 2)] == ["0 GPU nodes", "1 GPU node", "2 GPU nodes"]
+    assert [counted(n, "pod asks", "pods ask") for n in (1, 3)] == ["1 pod asks", "3 pods ask"]
+    assert agreeing(1, "is", "are") == "is"
