@@ -100,7 +100,16 @@ def test_a_pod_that_waits_for_a_full_node_is_told_what_runs_there() -> None:
     (first, *_) = ask(POD + node(requested=8), "pod/late").findings
     assert first.id == "scheduling/all-held"
     assert f"8 are requested by pods that are not shown (gpu-operator/{PLUGIN}, ml/llama-0 run there)" in first.summary
-    assert first.remedy[0].command == "kubectl get pods -A -o json --field-selector spec.nodeName=gpu-w-3"
+    command = first.remedy[0].command
+    assert command.startswith("kubectl get pods -A --field-selector spec.nodeName=gpu-w-3 -o custom-columns=")
+    assert "limits.nvidia\\.com/gpu" in command
+
+
+def test_of_several_full_nodes_none_is_named_as_the_one_to_look_at() -> None:
+    other = node(requested=8).replace("gpu-w-3", "gpu-w-4")
+    (first, *_) = ask(POD + node(requested=8) + other, "pod/late").findings
+    assert "16 are requested" in first.summary
+    assert "spec.nodeName=" not in first.remedy[0].command
 
 
 def test_a_pod_that_a_node_has_room_for_is_not_called_crowded_out() -> None:

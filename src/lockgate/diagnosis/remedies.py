@@ -8,7 +8,10 @@ _TOOLKIT = "-A -l app=nvidia-container-toolkit-daemonset --field-selector spec.n
 
 
 def drain(node: str, text: str = "Drain the node and reboot it") -> Remedy:
-    """Drain a node; `text` says what it is for, and what comes after it."""
+    """Drain a node; `text` says what it is for, and what comes after it.
+
+    Without `--delete-emptydir-data`: kubectl names the pods that would lose data, and the person decides.
+    """
     return Remedy(text, f"kubectl drain {node} --ignore-daemonsets", Risk.HIGH)
 
 

@@ -8,10 +8,12 @@ Fix: renew the specification that should define it, or correct the name that was
 
 import re
 
+from lockgate.diagnosis.remedies import restart_plugin, restart_toolkit
 from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import event, listed, pod_ref
 from lockgate.diagnosis.stage import Stage, statuses
 from lockgate.diagnosis.views.gate_two import DefinedDevices, GateTwo
+from lockgate.diagnosis.views.plugin import Plugin
 from lockgate.model import names
 from lockgate.model.facts import Events, Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
@@ -41,32 +43,53 @@ _STORIES = {
 
 
 @rule(codes=("E11",), severity=Severity.BLOCKER, stages=(Stage.CREATING, Stage.FAILED), asks_gpu=None)
-def unresolvable(pod: Pod, gate_two: GateTwo, pod_events: Events | Missing) -> Failed | Passed | None:
+def unresolvable(
+    pod: Pod, gate_two: GateTwo, pod_events: Events | Missing, plugin: Plugin | Missing
+) -> Failed | Passed | None:
     said = _said(pod, () if isinstance(pod_events, Missing) else pod_events)
     if said is None:
         return None if isinstance(pod_events, Missing) else Passed("no event names an unresolvable CDI device")
     evidence, wanted = said
     gate = gate_two.on(pod.spec.node_name)
     kind = wanted[0].partition("=")[0]
-    story, remedy = _story(kind, wanted, gate.cdi)
+    twice = _twice(wanted, gate.cdi)
+    story, advice = _STORIES.get(kind, (f"nobody is known to write kind {kind}", "Find out who asks for this kind"))
     return Failed(
         about=f"node/{gate.name}",
-        summary=f"{gate.name} cannot inject {listed(wanted)}: {story}.{_instead(kind, gate.cdi)}",
+        summary=f"{gate.name} cannot inject {listed(wanted)}: {_conflict(twice) or story}.{_instead(kind, gate.cdi)}",
         evidence=(evidence, *_defined(gate.name, wanted, gate.cdi)),
         remedy=(
-            Remedy(remedy, _command(kind), Risk.MEDIUM if kind != names.CDI_MANAGEMENT else Risk.LOW),
+            _remove(twice) if twice else _remedy(kind, gate.name, advice, plugin),
             Remedy(f"See what {gate.name} defines, on the node", "ls -l /etc/cdi /var/run/cdi", Risk.NONE),
         ),
     )
 
 
-def _story(kind: str, wanted: list[str], defined: DefinedDevices | None) -> tuple[str, str]:
-    """Why it does not resolve, and what to do."""
-    twice = next((defined.conflicts[name] for name in wanted if name in defined.conflicts), ()) if defined else ()
-    if twice:
-        why = f"{listed(twice)} both define it, and by the CDI rules neither counts then"
-        return why, f"Remove the one of {listed(twice)} that does not belong there"
-    return _STORIES.get(kind, (f"nobody is known to write kind {kind}", "Find out who asks for this kind"))
+def _twice(wanted: list[str], defined: DefinedDevices | None) -> tuple[str, ...]:
+    """The files that both define a device that is wanted."""
+    return next((tuple(defined.conflicts[n]) for n in wanted if n in defined.conflicts), ()) if defined else ()
+
+
+def _conflict(files: tuple[str, ...]) -> str:
+    return f"{listed(files)} both define it, and by the CDI rules neither counts then" if files else ""
+
+
+def _remove(files: tuple[str, ...]) -> Remedy:
+    look = f"head -n 20 {' '.join(files)}"
+    return Remedy(f"On the node, remove the one of {listed(files)} that does not belong there", look, Risk.MEDIUM)
+
+
+def _remedy(kind: str, node: str, advice: str, plugin: Plugin | Missing) -> Remedy:
+    """What whoever asked for the device needs: on this node, and with its pod where that is known."""
+    match kind:
+        case names.CDI_PLUGIN:
+            return restart_plugin(node, plugin, advice)
+        case names.CDI_GPU:
+            return restart_toolkit(node, advice, Risk.MEDIUM)
+        case names.CDI_MANAGEMENT:
+            return Remedy(advice, "", Risk.LOW)
+        case _:
+            return Remedy(advice, "", Risk.NONE)
 
 
 def _said(pod: Pod, events: Events) -> tuple[Evidence, list[str]] | None:
@@ -118,10 +141,3 @@ def _defined(node: str, wanted: list[str], defined: DefinedDevices | None) -> tu
 def _spec(node: str, path: str, own: list[str], kind: str, defined: DefinedDevices) -> Evidence:
     note = "the kind that was asked for" if any(name.startswith(f"{kind}=") for name in own) else ""
     return Evidence(object=defined.place, file=f"{node}:{path}", field="devices", value=listed(own, 6), note=note)
-
-
-def _command(kind: str) -> str:
-    app = {names.CDI_PLUGIN: "nvidia-device-plugin-daemonset", names.CDI_GPU: "nvidia-container-toolkit-daemonset"}.get(
-        kind
-    )
-    return f"kubectl get pods -A -o wide -l app={app}" if app else ""

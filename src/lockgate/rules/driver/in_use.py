@@ -46,6 +46,6 @@ def _find(on: NodeStack) -> Told | None:
 def _remedies(on: NodeStack, told: Told) -> tuple[Remedy, ...]:
     return (
         Remedy(f"On {on.name}, see what holds the driver", "sudo lsof /dev/nvidia*; lsmod | grep nvidia", Risk.NONE),
-        drain(on.name, "Drain the node's GPU pods"),
+        drain(on.name, f"Drain {on.name}: its GPU pods have to end"),
         *read_logs(told),
     )

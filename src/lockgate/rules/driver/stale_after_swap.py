@@ -11,6 +11,7 @@ drains before it exchanges the driver.
 
 import datetime as dt
 
+from lockgate.diagnosis.remedies import drain
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import listed, pod_ref
 from lockgate.diagnosis.stage import Stage, is_ready
@@ -19,7 +20,7 @@ from lockgate.diagnosis.views.stack import NodeStack
 from lockgate.diagnosis.views.stacks import Stacks
 from lockgate.model import names
 from lockgate.model.facts import Missing, Pods
-from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.finding import Evidence, Severity
 from lockgate.model.objects import Node, Pod
 
 # gpu-operator#416.
@@ -61,13 +62,7 @@ def stale_after_swap(node: Node, stacks: Stacks, pods: Pods | Missing) -> Failed
                 for s in on.sick
             ),
         ),
-        remedy=(
-            Remedy(
-                "Drain the node once; what is made anew gets the new driver",
-                f"kubectl drain {node.name} --ignore-daemonsets --delete-emptydir-data",
-                Risk.HIGH,
-            ),
-        ),
+        remedy=(drain(node.name, "Drain the node once; what is made anew gets the new driver"),),
     )
 
 

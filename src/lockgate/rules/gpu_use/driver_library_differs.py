@@ -11,6 +11,7 @@ Fix: drain the node and reboot it, or unload the modules and load the new ones. 
 import re
 
 from lockgate.diagnosis.followers import BROKEN_NODE
+from lockgate.diagnosis.remedies import drain
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import some
 from lockgate.diagnosis.stage import Stage
@@ -44,11 +45,7 @@ def driver_library_differs(pod: Pod, words: Words, node_words: NodeWords) -> Fai
         evidence=some(said.evidence, library.evidence if library else None, module),
         remedy=(
             Remedy("See both versions on the node", f"cat {_FILE}; ls /usr/lib/*/libnvidia-ml.so.*", Risk.NONE),
-            Remedy(
-                f"Drain {node} and reboot it",
-                f"kubectl drain {node} --ignore-daemonsets --delete-emptydir-data",
-                Risk.HIGH,
-            ),
+            drain(node, f"Drain {node} and reboot it"),
         ),
     )
 

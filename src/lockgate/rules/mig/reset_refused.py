@@ -43,7 +43,7 @@ def _remedies(on: NodeStack, told: Told) -> tuple[Remedy, ...]:
     label = f"kubectl label node {on.name} {names.MIG_CONFIG}"
     return (
         Remedy(f"On {on.name}, see what uses the GPUs", "sudo lsof /dev/nvidia*; nvidia-smi", Risk.NONE),
-        drain(on.name, "Drain the node's GPU pods"),
+        drain(on.name, f"Drain {on.name}: its GPU pods have to end"),
         Remedy("Then ask for the layout anew", f"{label}-; {label}={wanted}", Risk.HIGH),
         *read_logs(told),
     )

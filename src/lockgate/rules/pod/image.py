@@ -12,7 +12,7 @@ from lockgate.diagnosis.seen import event, pod_ref, some
 from lockgate.diagnosis.stage import Stage, statuses
 from lockgate.model.facts import Events, Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
-from lockgate.model.objects import Pod
+from lockgate.model.objects import ContainerStatus, Pod
 
 _REASONS = (
     "ErrImagePull",
@@ -42,7 +42,7 @@ def image(pod: Pod, pod_events: Events | Missing) -> Failed | Passed | None:
     said = next((e for e in reversed(events) if e.reason == "Failed" and "image" in e.text.lower()), None)
     return Failed(
         about=pod_ref(pod),
-        summary=f"Container {bad.name} waits for image {bad.image} on {pod.spec.node_name} ({waiting.reason}).",
+        summary=f"Container {bad.name} waits for {_image(pod, bad)} on {pod.spec.node_name} ({waiting.reason}).",
         evidence=(
             Evidence(
                 object=pod_ref(pod),
@@ -60,3 +60,10 @@ def image(pod: Pod, pod_events: Events | Missing) -> Failed | Passed | None:
             ),
         ),
     )
+
+
+def _image(pod: Pod, status: ContainerStatus) -> str:
+    """By its status, else its spec: a runtime that never saw the image leaves the status empty."""
+    spec = (c.image for c in (*pod.spec.init_containers, *pod.spec.containers) if c.name == status.name)
+    name = status.image or next(spec, "")
+    return f"image {name}" if name else "its image"

@@ -16,6 +16,7 @@ from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.seen import asked, gate_rows, listed, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
+from lockgate.kit.counted import counted
 from lockgate.model.finding import Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 
@@ -46,10 +47,12 @@ def _failed(pod: Pod, gate: GateOne, left: int) -> Failed:
     rows = gate.nearest_with(Obstacle.HELD, Obstacle.TOO_FEW)
     healthy, requested = sum(row.allocatable for row in rows), sum(row.requested or 0 for row in rows)
     holders = [h for row in rows for h in row.holders]
-    many = f"{healthy} {gate.resource} on {len(rows)} node{'s' if len(rows) > 1 else ''}"
+    many = f"{healthy} {gate.resource} on {counted(len(rows), 'node')}"
     by = listed(h.pod for h in holders) if holders else _unnamed(rows)
     held = (
-        f"{requested} are requested by {by}, {max(healthy - requested, 0)} left" if requested else "none is requested"
+        f"{counted(requested, 'is', 'are')} requested by {by}, {max(healthy - requested, 0)} left"
+        if requested
+        else "none is requested"
     )
     return Failed(
         about=f"node/{rows[0].node}" if len(rows) == 1 else "nodes",
@@ -61,18 +64,28 @@ def _failed(pod: Pod, gate: GateOne, left: int) -> Failed:
             *gate_rows(gate, rows),
             *some(scheduler_word(pod)),
         ),
-        remedy=_remedies(gate, holders, rows[0].node if requested else ""),
+        remedy=_remedies(gate, holders, [row.node for row in rows if row.requested]),
     )
 
 
-def _remedies(gate: GateOne, holders: Sequence[Holder], node: str) -> tuple[Remedy, ...]:
-    """`node` is the first that the pod may use where pods that are not shown hold some, "" where none do."""
+def _remedies(gate: GateOne, holders: Sequence[Holder], held: Sequence[str]) -> tuple[Remedy, ...]:
+    """`held` are the nodes where pods hold some, be they shown or not."""
     if holders:
         most = max(holders, key=lambda h: h.count)
         return _make_room(f"kubectl describe pod -n {most.pod.replace('/', ' ')}")
-    if node:
-        return _make_room(f"kubectl get pods -A -o json --field-selector spec.nodeName={node}")
+    if held:
+        return _make_room(_who_holds(gate.resource, held))
     return _ask_less(gate)
+
+
+def _who_holds(resource: str, nodes: Sequence[str]) -> str:
+    """The command that shows who asks for how many; of several nodes all of them, since none is known to be the one."""
+    key = resource.replace(".", "\\.")
+    columns = (
+        f"N:.metadata.namespace,POD:.metadata.name,NODE:.spec.nodeName,GPUS:.spec.containers[*].resources.limits.{key}"
+    )
+    only = f" --field-selector spec.nodeName={nodes[0]}" if len(nodes) == 1 else ""
+    return f"kubectl get pods -A{only} -o custom-columns='{columns}'"
 
 
 def _unnamed(rows: Sequence[GateRow]) -> str:
