@@ -155,9 +155,7 @@ def test_drift_is_a_condition_an_event_and_a_metric_outside_of_a_rollout() -> No
         assert told(cluster, "InStep") == [], "all is as it was"
         publish(cluster, "gpu-b", phase="Drifted", drift="HandlersLostAtRestart", message="zz.toml:2 takes it away")
         await until(lambda: condition(cluster, "RuntimeInStep")["reason"] == "Drifted")
-        said = (
-            "1 of 2 nodes is not as the toolkit has left it: gpu-b: HandlersLostAtRestart: zz.toml:2 takes it away"
-        )
+        said = "1 of 2 nodes is not as the toolkit has left it: gpu-b: HandlersLostAtRestart: zz.toml:2 takes it away"
         assert condition(cluster, "RuntimeInStep")["message"] == said
         assert state(cluster) == "ready", "pods that need the handler still start"
         await until(lambda: told(cluster, "Drifted") == [said])

@@ -11,6 +11,7 @@ from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import event
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.subject import wanted
+from lockgate.kit.counted import counted
 from lockgate.model.facts import Events
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Workload
@@ -39,7 +40,7 @@ def unexplained(workload: Workload, controllers: tuple[Workload, ...], workload_
     kind = workload.kind.lower()
     return Failed(
         about=f"{kind}/{workload.namespace}/{workload.name}",
-        summary=f"{workload.kind} {workload.name} wants {wanted(workload)} pods. It says: {words}",
+        summary=f"{workload.kind} {workload.name} wants {counted(wanted(workload), 'pod')}. It says: {words}",
         evidence=(evidence,),
         remedy=(
             Remedy("Look at its events", f"kubectl describe {kind} -n {workload.namespace} {workload.name}", Risk.NONE),
