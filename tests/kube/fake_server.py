@@ -1,6 +1,7 @@
 """An HTTP server on loopback that plays an API server's faults: each request goes to a handler written in the test."""
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ import msgspec
 
 from lockgate.kube.api import Api
 from lockgate.kube.config import Connection
+from lockgate.kube.direct import Direct
 
 
 @dataclass
@@ -93,7 +95,8 @@ async def fake_api(handler: Handler) -> AsyncIterator[tuple[FakeServer, Api, lis
         waits.append(seconds)
 
     async with fake_server(handler) as fake:
-        client = httpx2.AsyncClient(base_url=fake.url, timeout=5, trust_env=False)
+        direct = Direct(ssl.create_default_context())
+        client = httpx2.AsyncClient(base_url=fake.url, timeout=5, trust_env=False, transport=direct)
         connection = Connection(client=client, server=fake.url, namespace="default", source="test")
         async with Api(connection, sleep=sleep) as api:
             yield fake, api, waits

@@ -13,6 +13,7 @@ import yaml
 
 from lockgate.kube.api import Api
 from lockgate.kube.config import Connection, connect
+from lockgate.kube.direct import Direct
 from lockgate.kube.errors import ConfigError
 from lockgate.kube.resources import NODES
 from tests.kube.fake_server import Answer, Request, fake_server
@@ -185,3 +186,19 @@ def test_impersonation_reaches_the_server(tmp_path: Path) -> None:
     (request,) = asked(tmp_path, {"token": "t"}, [Answer(OK)], as_user="dev", as_groups=("ml", "ops"))
     assert request.headers["impersonate-user"] == "dev"
     assert request.headers["authorization"] == "Bearer t"
+
+
+@pytest.mark.parametrize(
+    ("server", "proxy", "is_direct"),
+    [("https://api", "", True), ("https://api", "http://proxy:3128", False), ("http://127.0.0.1", "http://p", True)],
+)
+def test_a_proxy_of_the_environment_is_left_to_httpx(
+    server: str, proxy: str, is_direct: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    if proxy:
+        monkeypatch.setenv("HTTPS_PROXY", proxy)
+    found = connect(kubeconfig=kubeconfig(tmp_path / "k", "c", server))
+    assert isinstance(found.client._transport, Direct) is is_direct

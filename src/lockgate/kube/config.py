@@ -13,8 +13,8 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+from urllib.request import getproxies
 
-import httpcore2
 import httpx2
 from lightkube.config import client_adapter
 from lightkube.config.kubeconfig import SERVICE_ACCOUNT, KubeConfig, SingleConfig
@@ -22,6 +22,7 @@ from lightkube.core.exceptions import ConfigError as LightkubeConfigError
 
 from lockgate.kit.plain_yaml import PlainYamlError, parse_documents
 from lockgate.kube.credentials import ExecPlugin
+from lockgate.kube.direct import Direct
 from lockgate.kube.errors import ConfigError
 
 _FILE_KEYS = ("certificate-authority", "client-certificate", "client-key", "tokenFile")
@@ -68,7 +69,12 @@ def connect(
         raise ConfigError(f"{source}: {error}") from error
     if config.user and config.user.exec:
         settings["auth"] = ExecPlugin(config.user.exec, environ)
-    httpcore2.AsyncHTTP11Connection.READ_NUM_BYTES = _READ_AT_ONCE
+    if _is_loopback(server) or not getproxies():
+        settings["transport"] = Direct(settings["verify"])
+    else:  # httpx2 chooses the proxy
+        from httpcore2 import AsyncHTTP11Connection
+
+        AsyncHTTP11Connection.READ_NUM_BYTES = _READ_AT_ONCE
     compress = source != _IN_CLUSTER and not _is_loopback(server)
     settings["headers"] = _headers(as_user, as_groups, compress=compress)
     return Connection(client=httpx2.AsyncClient(**settings), server=server, namespace=config.namespace, source=source)

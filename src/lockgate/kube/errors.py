@@ -79,7 +79,7 @@ _TYPES: Final[dict[int, type[ApiError]]] = {
 }
 
 
-def parse_status(body: bytes) -> Status:
+def parse_status(body: bytes | bytearray) -> Status:
     """Read an error's body; text that is not a Status (a proxy's page, "404 page not found") becomes its message."""
     try:
         return msgspec.json.decode(body, type=Status)

@@ -18,7 +18,7 @@ import msgspec
 from lockgate.kube.config import Connection, connect
 from lockgate.kube.errors import ApiError, Gone
 from lockgate.kube.resources import PODS, Resource
-from lockgate.kube.transport import Sleep, Transport
+from lockgate.kube.transport import Body, Sleep, Transport
 from lockgate.kube.watch import WatchEvent, watch
 from lockgate.model import objects as model
 
@@ -213,7 +213,7 @@ def doing_of(verb: str, resource: Resource[Any], name: str, namespace: str | Non
     return f"{verb} {resource.kind} {name}{where}" if name else f"{verb} {resource.plural}{where}"
 
 
-def decode(body: bytes, kind: type[D], doing: str) -> D:
+def decode(body: Body, kind: type[D], doing: str) -> D:
     try:
         return cast(D, _decoder(cast(Hashable, kind)).decode(body))
     except msgspec.MsgspecError as error:
@@ -224,7 +224,7 @@ def _as_read(item: T) -> T:
     return item
 
 
-def _page(body: bytes, shape: Shape[T], doing: str) -> tuple[list[T], ListMeta]:
+def _page(body: Body, shape: Shape[T], doing: str) -> tuple[list[T], ListMeta]:
     page = decode(body, _page_of(shape.wire), doing)
     try:
         return list(map(shape.make, page.items or ())), page.metadata

@@ -12,10 +12,12 @@ from typing import Any, Final
 import httpx2
 
 from lockgate.kube.config import Connection
+from lockgate.kube.direct import WHOLE
 from lockgate.kube.errors import ApiError, Unreachable, error_of, parse_status
 
 Sleep = Callable[[float], Awaitable[None]]
 Params = Mapping[str, str | int]
+Body = bytes | bytearray
 
 ATTEMPTS: Final = 5
 MAX_WAIT: Final = 30.0  # seconds; a server that asks for more is told to be busy
@@ -42,7 +44,7 @@ class Transport:
         content: bytes | None = None,
         content_type: str = "application/json",
         accept: str = "",
-    ) -> bytes:
+    ) -> Body:
         """Send and return the body of a 2xx answer. `doing` names the call in errors: `list pods`.
 
         Raises the classes of `lockgate.kube.errors`.
@@ -51,20 +53,25 @@ class Transport:
         headers |= {"Accept": accept} if accept else {}
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                answer = await self.connection.client.request(
-                    method, path, params=_text(params), content=content, headers=headers
-                )
+                answer, body = await self._sent(method, path, params=_text(params), content=content, headers=headers)
             except (httpx2.RequestError, httpx2.InvalidURL, ssl.SSLError) as error:
                 if method == "GET" and attempt == 1 and _was_cut(error):
                     continue
                 raise self.unreachable(error, doing) from error
             if answer.is_success:
-                return answer.content
-            refusal = error_of_answer(answer.status_code, answer.headers, answer.content, doing)
+                return body
+            refusal = error_of_answer(answer.status_code, answer.headers, body, doing)
             if attempt == ATTEMPTS or not is_busy(refusal):
                 raise refusal
             await self._sleep(refusal.retry_after or float(2 ** (attempt - 1)))
         raise AssertionError("the loop returns or raises")
+
+    async def _sent(self, method: str, path: str, **parts: Any) -> tuple[httpx2.Response, Body]:
+        """The answer and its body, which is not copied where it comes in one piece."""
+        whole = {WHOLE: True} if method == "GET" else {}
+        async with self.connection.client.stream(method, path, extensions=whole, **parts) as answer:
+            pieces: list[Body] = [piece async for piece in answer.aiter_bytes()]
+        return answer, pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def unreachable(self, error: Exception, doing: str) -> Unreachable:
         """Say which server, from which configuration, did not answer and how."""
@@ -73,7 +80,7 @@ class Transport:
         return Unreachable(f"{doing}: no answer from the API server {where}: {text}")
 
 
-def error_of_answer(code: int, headers: Mapping[str, str], body: bytes, doing: str) -> ApiError:
+def error_of_answer(code: int, headers: Mapping[str, str], body: Body, doing: str) -> ApiError:
     """Turn an HTTP error answer into its type, with the seconds that the server asks to wait."""
     status = parse_status(body)
     asked = headers.get("Retry-After", "")
