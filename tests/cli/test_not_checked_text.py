@@ -1,7 +1,12 @@
-"""What was not read, in text: at length where it could change the answer, in a line where all is well."""
+"""What was not read, in every view: at length where it could change the answer, in a line where all is well."""
+
+from collections.abc import Callable
 
 import msgspec
+import pytest
 
+from lockgate.cli.render.html import render_why
+from lockgate.cli.render.markdown import render_markdown
 from lockgate.cli.render.text import Paint, render_text
 from lockgate.model.finding import Diagnosis, NotChecked, Source, TargetRef, Verdict
 
@@ -41,3 +46,18 @@ def test_how_a_log_is_handed_back_is_told_once_where_it_decides_and_files_were_r
     assert _text(Verdict.UNKNOWN, decides, other).count(HAND_BACK) == 1
     assert HAND_BACK not in _text(Verdict.UNKNOWN, decides, kind="live")
     assert HAND_BACK not in _text(Verdict.HEALTHY, LOGS)
+
+
+def _asked(verdict: Verdict, *questions: NotChecked) -> Diagnosis:
+    target, source = TargetRef("Pod", "x", "default"), Source("files")
+    return Diagnosis(target=target, verdict=verdict, headline="pod/x", not_checked=questions, source=source)
+
+
+@pytest.mark.parametrize("render", [render_markdown, render_why])
+def test_markdown_and_html_group_what_stays_open_as_the_terminal_does(render: Callable[[Diagnosis], str]) -> None:
+    lacking = tuple(NotChecked(f"a/{name}", "nodes: may not be read", "ask", True) for name in "bcdef")
+    page = render(_asked(Verdict.UNKNOWN, *lacking, REFUSED))
+    assert page.count("nodes: may not be read") == 1
+    assert "open: a/b, a/c, a/d and 2 more" in page
+    assert page.index("Not checked, and could change the answer") < page.index("RBAC: list on events")
+    assert "Not looked at, and not needed for this verdict: logs;" in render(_asked(Verdict.HEALTHY, LOGS))

@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from lockgate import __version__
 from lockgate.cli.render.lines import MOST_EVIDENCE, few
+from lockgate.cli.render.questions import open_questions
 from lockgate.cli.render.text import leading, named
 from lockgate.cli.surveying import NodeLine, Offer, Survey
 from lockgate.model.finding import Diagnosis, Finding, Verdict
@@ -57,6 +58,7 @@ def _page(template: str, diagnosis: Diagnosis, **more: Any) -> str:
         word=diagnosis.verdict.value.upper(),
         colour=_COLOURS[diagnosis.verdict],
         roots=roots,
+        left=open_questions(diagnosis),
         tree=_tree(diagnosis.findings),
         remedies=list(dict.fromkeys(r for root in roots for r in root.remedy)),
         version=__version__,

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from lockgate.cli.render.lines import MOST_EVIDENCE, MOST_QUESTIONS, bounded, few
+from lockgate.cli.render.lines import MOST_EVIDENCE, bounded, few
+from lockgate.cli.render.questions import open_questions
 from lockgate.model.finding import Diagnosis, Evidence, Finding, Remedy
 
 
@@ -28,18 +29,25 @@ def _lines(diagnosis: Diagnosis) -> Iterator[str]:
         yield from ("### Ruled out", "")
         yield from (f"- `{item.id}`: {plain(item.reason)}" for item in diagnosis.ruled_out)
         yield ""
-    if diagnosis.not_checked:
-        yield from ("### Not checked", "")
-        shown, more = bounded(diagnosis.not_checked, MOST_QUESTIONS, "questions")
-        for item in shown:
-            how = f" To know it: `{item.how}`" if item.how else ""
-            yield f"- `{item.id}`: {plain(item.reason)}.{how}"
-        yield from ((f"- {more}", "") if more else ("",))
+    yield from _open_lines(diagnosis)
     remedies = list(dict.fromkeys(r for f in diagnosis.findings if not f.follows for r in f.remedy))
     if remedies:
         yield from ("### Next", "")
         for remedy in remedies:
             yield from _remedy(remedy)
+
+
+def _open_lines(diagnosis: Diagnosis) -> Iterator[str]:
+    left = open_questions(diagnosis)
+    for group in left.groups:
+        yield from (f"### {group.heading}", "")
+        for question in group.questions:
+            how = f" To know it: `{question.how}`" if question.how else ""
+            rules = f" (open: {question.rules})" if question.rules else ""
+            yield f"- {plain(question.reason)}.{how}{rules}"
+        yield from (f"- {group.more}", "") if group.more else ("",)
+        yield from (plain(group.hint), "") if group.hint else ()
+    yield from (plain(left.needless), "") if left.needless else ()
 
 
 def void_lines(diagnosis: Diagnosis) -> Iterator[str]:

@@ -4,14 +4,14 @@ import os
 import re
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final, TextIO
 
-from lockgate.cli.render.lines import MOST_EVIDENCE, MOST_QUESTIONS, WIDTH, bounded, few
+from lockgate.cli.render.lines import MOST_EVIDENCE, WIDTH, bounded, few
+from lockgate.cli.render.questions import open_questions
 from lockgate.diagnosis.target import TOLD
-from lockgate.diagnosis.ways import COLLECT, PROBE
 from lockgate.kit.counted import counted
-from lockgate.model.finding import Diagnosis, Evidence, Finding, NotChecked, Remedy, Severity, Verdict
+from lockgate.model.finding import Diagnosis, Evidence, Finding, Remedy, Severity, Verdict
 
 _STYLES: Final = {"bold": "1", "dim": "2", "red": "1;31", "green": "1;32", "yellow": "1;33", "cyan": "36"}
 _WORDS: Final = {
@@ -22,13 +22,6 @@ _WORDS: Final = {
     Verdict.WAITING: ("WAITING", "yellow"),
     Verdict.UNKNOWN: ("UNKNOWN", "yellow"),
 }
-_MOST_OPEN: Final = 3  # rules that one lacking fact keeps open
-_MOST_ALIKE: Final = 3  # facts that lack alike, of one node or pod each
-_SECTIONS: Final = {"node-files": "what the node says itself"}  # as a person says it
-_HAND_BACK: Final = (
-    "Put a log that you fetch into a folder as logs/NAMESPACE/POD/CONTAINER.log beside the rest (cluster/*.json), and "
-    "run kubectl gpu why --from FOLDER."
-)
 _RISKS: Final = {"medium": "touches other pods", "high": "touches every pod of a node"}
 
 
@@ -183,65 +176,21 @@ def _ruled_out(diagnosis: Diagnosis, paint: Paint) -> Iterator[str]:
 
 
 def _not_checked(diagnosis: Diagnosis, paint: Paint) -> Iterator[str]:
-    """What decides stands first, under a heading of its own; where all is well the rest is a line."""
-    deciding = [n for n in diagnosis.not_checked if n.decides]
-    beside = [n for n in diagnosis.not_checked if not n.decides]
-    needless = {n.id: n for n in beside if diagnosis.verdict is Verdict.HEALTHY and not deciding and _is_needless(n)}
-    yield from _open(deciding, "Not checked, and could change the answer", paint)
-    if diagnosis.source.kind == "files" and any(n.how.startswith("kubectl logs") for n in deciding):
-        yield from _wrap(_HAND_BACK, 2)
-    yield from _open([n for n in beside if n.id not in needless], "Not checked", paint)
-    if needless:
-        yield ""
-        yield from (paint("dim", line) for line in _wrap(_needless(list(needless.values())), 2, first=0))
+    left = open_questions(diagnosis)
+    for group in left.groups:
+        yield from ("", paint("bold", group.heading))
+        for question in group.questions:
+            how = f"; to know it: {question.how}" if question.how else ""
+            yield from _wrap(f"{question.reason}{how}", 6, first=2)
+            yield from _dim(f"open: {question.rules}" if question.rules else "", paint, 8, 6)
+        yield from _dim(group.more, paint, 2, 2)
+        yield from _wrap(group.hint, 2)
+    if left.needless:
+        yield from ("", *_dim(left.needless, paint, 2, 0))
 
 
-def _is_needless(item: NotChecked) -> bool:
-    """Whether a section was not looked at for want of a file; a permission that lacks is told in any case."""
-    return bool(item.rules) and not item.how.startswith("RBAC")
-
-
-def _needless(items: Sequence[NotChecked]) -> str:
-    names = ", ".join(_SECTIONS.get(n.id, n.id.replace("-", " ")) for n in items)
-    probe = next((n.how for n in items if n.how.startswith(PROBE)), COLLECT)
-    how = items[0].how if len(items) == 1 else probe
-    return f"Not looked at, and not needed for this verdict: {names}; {how} has {'it' if len(items) == 1 else 'them'}"
-
-
-def _open(items: Sequence[NotChecked], heading: str, paint: Paint) -> Iterator[str]:
-    if items:
-        yield ""
-        yield paint("bold", heading)
-    shown, more = bounded(_alike(_by_reason(items)), MOST_QUESTIONS, "questions")
-    for reason, how, ids in shown:
-        yield from _wrap(f"{reason}{f'; to know it: {how}' if how else ''}", 6, first=2)
-        yield from (paint("dim", line) for line in _wrap(f"open: {few(ids, _MOST_OPEN)}", 8, first=6) if ids)
-    if more:
-        yield from (paint("dim", line) for line in _wrap(more, 2))
-
-
-def _by_reason(items: Sequence[NotChecked]) -> dict[tuple[str, str], list[str]]:
-    """One lacking fact keeps several questions open; it is said once. What is no rule's has its reason alone."""
-    grouped: dict[tuple[str, str], list[str]] = {}
-    for item in items:
-        grouped.setdefault((item.reason, item.how), []).extend(item.rules or filter(_is_rule, (item.id,)))
-    return grouped
-
-
-def _is_rule(id: str) -> bool:
-    return "/" in id
-
-
-def _alike(grouped: dict[tuple[str, str], list[str]]) -> list[tuple[str, str, list[str]]]:
-    """What is open of many nodes or pods for the same rules is said of the first of them."""
-    reasons: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for (reason, how), ids in grouped.items():
-        reasons.setdefault((how, tuple(ids)), []).append(reason)
-    found = []
-    for (how, rules), alike in reasons.items():
-        said = alike if len(alike) <= _MOST_ALIKE else [f"{alike[0]}, and {len(alike) - 1} more like it"]
-        found += [(reason, how, list(rules)) for reason in said]
-    return found
+def _dim(text: str, paint: Paint, indent: int, first: int) -> Iterator[str]:
+    yield from (paint("dim", line) for line in _wrap(text, indent, first=first))
 
 
 def _next(roots: list[Finding], paint: Paint) -> Iterator[str]:
