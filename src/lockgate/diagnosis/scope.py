@@ -108,10 +108,11 @@ def _node_scope(snapshot: Snapshot, target: Target) -> Scope:
     if node is None:
         meant = near(target.name, (n.name for n in nodes))
         raise TargetMissingError(f"{target.text} is not there{did_you_mean(meant)}", meant)
-    here = operands(snapshot.pods, snapshot.namespace_pods, snapshot.daemon_sets).on(node.name)
-    own = [p.pod for p in here if not validation(p.pod)]
+    known = operands(snapshot.pods, snapshot.namespace_pods, snapshot.daemon_sets)
+    own = [p.pod for p in known.on(node.name) if not validation(p.pod)]
     gone = _Gone(snapshot, target)
-    return Scope(target, (*nodes_as_subjects(snapshot, (node,)), *gone.sick(own), *gone.of(own)))
+    left = gone.of((*own, *known.left_over_on(node.name)))
+    return Scope(target, (*nodes_as_subjects(snapshot, (node,)), *gone.sick(own), *left))
 
 
 def nodes_as_subjects(snapshot: Snapshot, nodes: Iterable[Node]) -> tuple[Subject, ...]:

@@ -20,7 +20,11 @@ class OperandPod(msgspec.Struct, frozen=True):
 
 
 class Operands:
-    """The operands of the cluster; a node's pods come in the order in which they wait for each other."""
+    """The operands of the cluster; a node's pods come in the order in which they wait for each other.
+
+    A pod that failed and whose DaemonSet has made another one on the same node says nothing of now: it is none of the
+    node's pods, but left over there.
+    """
 
     def __init__(self, daemon_sets: DaemonSets, pods: tuple[OperandPod, ...]) -> None:
         self.daemon_sets, self.pods = daemon_sets, pods
@@ -29,12 +33,26 @@ class Operands:
         self._of: dict[tuple[str, str], list[Pod]] = defaultdict(list)
         for each in pods:
             self._of[each.pod.namespace, _owner(each.pod)].append(each.pod)
+        self._left: dict[str, list[Pod]] = defaultdict(list)
         for each in sorted(pods, key=lambda p: (_ORDER.get(p.operand, len(_ORDER)), p.pod.name)):
             self._on[each.pod.spec.node_name].append(each)
+        for node in {p.pod.spec.node_name for p in pods if _has_failed(p)}:
+            self._part(node)
+
+    def _part(self, node: str) -> None:
+        """Put aside what failed on a node and was made anew."""
+        here = self._on[node]
+        stand = {_maker(p) for p in here if not _has_failed(p)} - {None}
+        self._on[node] = [p for p in here if not (_has_failed(p) and _maker(p) in stand)]
+        self._left[node] = [p.pod for p in here if _has_failed(p) and _maker(p) in stand]
 
     def on(self, node: str) -> tuple[OperandPod, ...]:
         """The operand pods on a node."""
         return tuple(self._on.get(node, ()))
+
+    def left_over_on(self, node: str) -> tuple[Pod, ...]:
+        """Their failed pods on a node that others stand for."""
+        return tuple(self._left.get(node, ()))
 
     def pod_on(self, node: str, operand: str) -> Pod | None:
         """The pod of one operand on a node."""
@@ -74,6 +92,16 @@ def _operand(pod: Pod, by_name: dict[tuple[str, str], str]) -> str:
     """By its DaemonSet, else by its label; a pod that no DaemonSet owns is none but for the validator's own."""
     owner = _owner(pod)
     return by_name.get((pod.namespace, owner), "") or (short_name(pod) if owner else validation(pod))
+
+
+def _has_failed(each: OperandPod) -> bool:
+    return each.pod.status.phase == "Failed"
+
+
+def _maker(each: OperandPod) -> tuple[str, str] | None:
+    """The DaemonSet that made a pod by namespace and name, None where none did."""
+    owner = _owner(each.pod)
+    return (each.pod.namespace, owner) if owner else None
 
 
 def _owner(pod: Pod) -> str:

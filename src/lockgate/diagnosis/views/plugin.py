@@ -65,9 +65,16 @@ def _are_in(pods: Pods | Missing, own: DaemonSets) -> bool:
 
 
 def _by_owner_and_node(pods: Pods, own: DaemonSets) -> _Running:
+    """A pod that failed speaks only where no newer one has taken its place."""
     namespaces = {ds.namespace for ds in own}
     owned = ((pod, r) for pod in pods if pod.namespace in namespaces for r in pod.metadata.owner_references)
-    return {(p.namespace, r.name, p.spec.node_name): p for p, r in owned if r.kind == "DaemonSet" and p.spec.node_name}
+    found: dict[tuple[str, str, str], Pod] = {}
+    for pod, reference in owned:
+        if reference.kind == "DaemonSet" and pod.spec.node_name:
+            place = pod.namespace, reference.name, pod.spec.node_name
+            if place not in found or pod.status.phase != "Failed":
+                found[place] = pod
+    return found
 
 
 def _on(node: Node, own: DaemonSets, pods: _Running | None) -> PluginOn:
