@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import yaml
 
-from lockgate.collect.operand_logs import wanted_runs
+from lockgate.collect.operand_logs import own_runs, wanted_runs
 from lockgate.model.facts import API_SECTIONS
 from lockgate.model.objects import Node, Pod
 from tests.collect.test_live import ask
@@ -102,6 +102,29 @@ def test_a_plugin_that_is_ready_is_read_where_the_node_offers_fewer_gpus_than_it
     pod = _pod("nvidia-device-plugin-daemonset", "a", {"running": {}}, ready=True)
     offers = [{"nvidia.com/gpu": "2"}, {"nvidia.com/gpu": "1"}, {}]
     assert [len(wanted_runs([pod], (_node("a", offer),), most=9)) for offer in offers] == [0, 1, 1]
+
+
+def test_a_driver_that_is_ready_is_read_where_its_node_lacks_a_gpu_or_a_pod_ended() -> None:
+    pod = _pod("nvidia-driver-daemonset", "a", {"running": {}}, ready=True)
+    whole, one_less = ({"nvidia.com/gpu": "2"}, {"nvidia.com/gpu": "1"})
+    assert [len(wanted_runs([pod], (_node("a", offer),), most=9)) for offer in (whole, one_less)] == [0, 1]
+    assert len(wanted_runs([pod], (_node("a", whole),), most=9, doubted=("a",))) == 1
+
+
+def test_of_pods_that_are_asked_about_those_that_are_not_well_are_read_first() -> None:
+    pods = [_pod(name, "a", {"running": {}}, ready=name == "well") for name in ("well", "sick", "new")]
+    assert [run.pod.name for run in own_runs(pods, most=2)] == ["sick-a", "new-a"]
+
+
+def test_an_init_container_that_failed_and_the_run_before_a_restart_are_read_too() -> None:
+    again = _pod("x", "a", {"running": {}}, restarts=1)
+    assert [(run.container, run.previous) for run in own_runs([again], most=1)] == [("main", False), ("main", True)]
+    failed = {"name": "setup", "state": {"terminated": {"exitCode": 1}}}
+    done = {"name": "done", "state": {"terminated": {"exitCode": 0}}}
+    waits = {"name": "main", "state": {"waiting": {"reason": "PodInitializing"}}}
+    status = {"initContainerStatuses": [done, failed], "containerStatuses": [waits]}
+    pod = msgspec.convert({"metadata": {"name": "x"}, "status": status}, Pod)
+    assert [run.container for run in own_runs([pod], most=1)] == ["setup"]
 
 
 def test_the_operator_itself_is_read_although_it_is_ready() -> None:

@@ -241,3 +241,40 @@ def test_each_section_that_a_rule_may_do_without_is_told_open_or_is_only_beside(
 def test_no_stage_calls_a_section_open_that_no_rule_reads_there() -> None:
     read = {(stage, section) for rule in RULES for stage in rule.stages for section in sections_read(rule.needs)}
     assert {(stage.value, s) for stage, told in TELLS.items() for s in told if (stage, s) not in read} == set()
+
+
+# --- logs that were not read, of facts that hold others
+
+RAN = {"containerStatuses": [{"name": "nvidia-device-plugin", "ready": True, "state": {"running": {}}}]}
+OTHER = {"logs": {"default/other/main": "fine"}}
+
+
+def _logs_open(world: dict[str, Any], target: str) -> list[tuple[str, str, bool]]:
+    answer = diagnose(snapshot(world), parse_target(target, "default"), RULES)
+    return [(n.reason, n.how, n.decides) for n in answer.not_checked if n.id == "logs"]
+
+
+@pytest.mark.parametrize(("pod", "decides"), [("well", False), ("sick", True), ("died", True)])
+def test_the_log_of_another_pod_is_not_that_of_the_pod(pod: str, decides: bool) -> None:
+    open_ = _logs_open(WORLD | OTHER, f"pod/{pod}")
+    how = f"kubectl logs -n default {pod} --all-containers --tail=200"
+    assert open_ == [(f"the log of pod {pod} was not read", how, decides)]
+    assert _logs_open(WORLD | {"logs": {f"default/{pod}/main": "nothing"}}, f"pod/{pod}") == []
+
+
+def test_of_a_pod_that_is_not_well_the_container_is_named_whose_log_was_not_read() -> None:
+    statuses = [
+        {"name": "main", "ready": False, "state": {"terminated": {"exitCode": 1, "reason": "Error"}}},
+        {"name": "side", "ready": True, "state": {"running": {}}},
+    ]
+    sick = {"like": "failed", "status": {"containerStatuses": statuses}}
+    world = WORLD | {"pods": WORLD["pods"] | {"default/died": sick}, "logs": {"default/died/side": "fine"}}
+    assert [reason for reason, _, _ in _logs_open(world, "pod/died")] == ["the log of its container main was not read"]
+
+
+def test_of_a_node_the_logs_count_in_which_its_xids_are_told() -> None:
+    world = WELL | {"pods": WELL["pods"] | {"gpu-operator/p": {**WELL["pods"]["gpu-operator/p"], "status": RAN}}}
+    assert [(reason, decides) for reason, _, decides in _logs_open(world | OTHER, "node/gpu-a")] == [
+        ("the log of its device-plugin was not read", False)
+    ]
+    assert _logs_open(world | {"logs": {"gpu-operator/p/nvidia-device-plugin": "registered"}}, "node/gpu-a") == []

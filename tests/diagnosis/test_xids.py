@@ -78,7 +78,8 @@ LINE = "kernel: NVRM: Xid (PCI:0000:3b:00): 48, pid='<unknown>', name=<unknown>,
 
 DRIVER = """
 pods:
-  gpu-operator/nvidia-driver-x: {like: plugin, metadata: {labels: {app: nvidia-driver-daemonset}}, spec: {nodeName: gpu-a}}
+  gpu-operator/nvidia-driver-x:
+    {like: plugin, metadata: {labels: {app: nvidia-driver-daemonset}}, spec: {nodeName: gpu-a}}
 logs:
   gpu-operator/nvidia-driver-x/nvidia-driver-ctr: |
     [ 9.0] NVRM: Xid (PCI:0000:3b:00): %s

@@ -14,12 +14,13 @@ where every # in it becomes 1 to 500.
 
 import copy
 import datetime as dt
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from lockgate.model.facts import API_SECTIONS, Log, Missing, NodeFiles, Snapshot
-from lockgate.model.objects import Workload
+from lockgate.model.objects import Pod, Workload
 from tests.rules.operator_estate import with_operator
 
 _PLUGIN = "nvidia-device-plugin-daemonset"
@@ -151,7 +152,7 @@ def snapshot_of(made: dict[str, list[dict[str, Any]]], beside: dict[str, Any]) -
     }
     sections["namespace_pods"] = sections["pods"]
     sections["node_files"] = tuple(_files(node, own) for node, own in beside.get("files", {}).items())
-    sections["logs"] = tuple(Log(*place.split("/"), text) for place, text in beside.get("logs", {}).items())
+    sections["logs"] = tuple(_logs(sections["pods"], beside.get("logs", {})))
     owners = (_object("custom_owners", name, own) for name, own in beside.get("custom_owners", {}).items())
     sections["custom_owners"] = tuple(msgspec.convert(owner, Workload) for owner in owners)
     if "taken_at" in beside:
@@ -159,6 +160,16 @@ def snapshot_of(made: dict[str, list[dict[str, Any]]], beside: dict[str, Any]) -
     for name in beside.get("missing", ()):
         sections[name] = Missing("may not be read", "ask for it")
     return Snapshot(**sections)
+
+
+def _logs(pods: tuple[Pod, ...], given: dict[str, str]) -> Iterator[Log]:
+    """Those that a case gives; where it gives none all were read, and say nothing."""
+    silent = (
+        f"{p.namespace}/{p.name}/{s.name}"
+        for p in pods
+        for s in (*p.status.init_container_statuses, *p.status.container_statuses)
+    )
+    yield from (Log(*place.split("/"), text) for place, text in (given or dict.fromkeys(silent, "")).items())
 
 
 def _repeated(name: str, own: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:

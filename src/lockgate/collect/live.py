@@ -3,7 +3,7 @@
 import asyncio
 import datetime as dt
 import re
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ from lockgate.collect.custom_owner import parse_owner
 from lockgate.collect.errors import InputError
 from lockgate.collect.neighbours import beside
 from lockgate.collect.once import run_once
-from lockgate.collect.operand_logs import offers_its_gpus, read_runs, wanted_runs
+from lockgate.collect.operand_logs import offers_its_gpus, own_runs, read_runs, wanted_runs
 from lockgate.collect.reader import Reader
 from lockgate.kube import resources as kinds
 from lockgate.kube.api import Api
@@ -28,6 +28,7 @@ T = TypeVar("T", bound=Resource)
 _NUMBER = r"(\d+(?:\.\d+)?)"
 _DURATION = re.compile(rf"(?:{_NUMBER}h)?(?:{_NUMBER}m(?!s))?(?:{_NUMBER}s)?(?:{_NUMBER}ms)?")
 _ALIVE: Final = "status.phase!=Succeeded,status.phase!=Failed"
+_MOST_PODS: Final = 3  # of those asked about, whose logs are read
 _MOST_RUNS: Final = 12  # of operands' containers, whose logs are read
 _OWNING: Final = tuple(BY_KIND[kind].section for kind in kinds.WORKLOADS if kind != "Pod")
 # Kinds between a workload and its pods; a custom owner may have any of them between.
@@ -211,19 +212,21 @@ class _Look:
         }
         answers = await asyncio.gather(*sections.values())
         found = dict(zip(sections, answers, strict=True))
-        return found | {"logs": await self._with_operand_logs(found, placed)}
+        doubted = {p.spec.node_name for p in pods if any(map(_ended_badly, p.status.container_statuses))}
+        return found | {"logs": await self._with_operand_logs(found, placed, doubted)}
 
-    async def _with_operand_logs(self, found: dict[str, Any], placed: bool) -> Any:
+    async def _with_operand_logs(self, found: dict[str, Any], placed: bool, doubted: Collection[str]) -> Any:
         """The logs, and those of operands that are not well on the nodes that matter: what they died of is only there.
 
-        For a pod without a node those are the nodes that offer no GPU.
+        For a pod without a node those are the nodes that offer no GPU. `doubted` are nodes on which one of them ended.
         """
         if any(isinstance(found[name], Missing) for name in ("logs", "nodes", "pods")):
             return found["logs"]
         nodes = [node for node in found["nodes"] if placed or not offers_its_gpus(node)]
         near = {node.name for node in nodes}
         here = (pod for pod in found["pods"] if pod.spec.node_name in near)
-        told = await read_runs(self._read, wanted_runs(here, nodes, _MOST_RUNS, dt.datetime.now(dt.UTC)))
+        runs = wanted_runs(here, nodes, _MOST_RUNS, dt.datetime.now(dt.UTC), doubted)
+        told = await read_runs(self._read, runs)
         return (found["logs"] or told) if isinstance(told, Missing) else (*found["logs"], *told)
 
     async def _pods_on(self, nodes: Sequence[str]) -> Any:
@@ -237,16 +240,14 @@ class _Look:
         return missing or tuple(a for a in answers if a is not None)
 
     async def _logs(self, pods: Sequence[Pod]) -> Any:
-        """The tail of the logs of one pod's containers that run or have run."""
-        started = [(p, s.name) for p in pods[:1] for s in p.status.container_statuses if _has_run(s)]
-        answers = [await self._read.log(pod, container) for pod, container in started]
-        missing = next((a for a in answers if isinstance(a, Missing)), None)
-        return missing or tuple(answers)
+        """The tails of the logs of some of the pods, of those that are not well first."""
+        return await read_runs(self._read, own_runs(pods, _MOST_PODS))
 
 
-def _has_run(status: ContainerStatus) -> bool:
-    """Of one that waits to be restarted the kubelet gives the last run's log."""
-    return any((status.state.running, status.state.terminated, status.last_state.terminated))
+def _ended_badly(status: ContainerStatus) -> bool:
+    """Whether a container ended with an error, and no later run of it is well."""
+    ended = status.state.terminated or status.last_state.terminated
+    return ended is not None and ended.exit_code != 0 and not status.ready
 
 
 def kinded(found: Any, kind: str) -> Any:

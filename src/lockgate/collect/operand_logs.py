@@ -1,12 +1,13 @@
 """The logs of operands that are not well: which containers to ask for, the first broken stage of a node first, bounded.
 
-An operand's pod may be ready and fail at its work: a device plugin on a node that offers fewer GPUs than it has, a MIG
-manager whose node says `failed`, the operator that cannot follow its policy. Their logs are asked for as well.
+An operand may be ready and fail at its work, or repeat what the kernel says: a device plugin or a driver on a node
+that offers fewer GPUs than it has, or on which a pod ended; a MIG manager whose node says `failed`, the operator that
+cannot follow its policy. Their logs are asked for as well.
 """
 
 import asyncio
 import datetime as dt
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -46,14 +47,27 @@ def is_operator(pod: Pod) -> bool:
     return pod.metadata.labels.get("app") == "gpu-operator"
 
 
-def wanted_runs(pods: Iterable[Pod], nodes: Iterable[Node], most: int, now: dt.datetime | None = None) -> list[Run]:
+def wanted_runs(
+    pods: Iterable[Pod],
+    nodes: Iterable[Node],
+    most: int,
+    now: dt.datetime | None = None,
+    doubted: Collection[str] = (),
+) -> list[Run]:
     """The runs of operands that are not well; of many nodes the first broken stage of each comes first.
 
-    A pod that comes twice counts once, as it was read last.
+    `doubted` are names of nodes on which a pod ended that may have ended by an XID. A pod that comes twice counts once,
+    as it was read last.
     """
     known = {node.name: node for node in nodes}
     own = {(p.namespace, p.name): p for p in pods if is_operand(p) or is_operator(p)}
-    sick = [p for p in own.values() if is_operator(p) or _is_sick(p, known.get(p.spec.node_name), now)]
+    sick = [
+        p
+        for p in own.values()
+        if is_operator(p)
+        or _is_sick(p, known.get(p.spec.node_name), now)
+        or (p.spec.node_name in doubted and _tells_xids(p))
+    ]
     ranked = sorted(sick, key=lambda p: (_stage(p), p.spec.node_name, p.name))
     turns: dict[str, int] = {}
     order = []
@@ -89,13 +103,34 @@ def _is_sick(pod: Pod, node: Node | None, now: dt.datetime | None) -> bool:
 
 
 def _fails_ready(pod: Pod, node: Node) -> bool:
-    if "device-plugin" in pod.name:
+    if _tells_xids(pod):
         return not offers_its_gpus(node)
     return "mig-manager" in pod.name and node.metadata.labels.get(names.MIG_CONFIG_STATE) == "failed"
 
 
+def _tells_xids(pod: Pod) -> bool:
+    """Whether its log tells of XIDs: the plugin's own, and the kernel's that the driver's container repeats."""
+    return "device-plugin" in pod.name or _STAGES[_stage(pod)] == "driver"
+
+
 def _stage(pod: Pod) -> int:
     return next(place for place, word in enumerate(_STAGES) if word in pod.name)
+
+
+def own_runs(pods: Iterable[Pod], most: int) -> list[Run]:
+    """The runs of pods that are asked about, of those that are not well first: of each container that has run, and the
+    run before of one that crashed and began anew. An init container that has done its work tells nothing.
+    """
+    nearest = sorted(pods, key=is_ready)[:most]
+    return [run for pod in nearest for run in _own_runs(pod)]
+
+
+def _own_runs(pod: Pod) -> Iterable[Run]:
+    failed = (s for s in pod.status.init_container_statuses if not is_well(s))
+    for status in filter(has_run, (*failed, *pod.status.container_statuses)):
+        yield Run(pod, status.name)
+        if status.state.running and not status.ready and status.restart_count:
+            yield Run(pod, status.name, previous=True)
 
 
 def _runs(pod: Pod, now: dt.datetime | None) -> Iterable[Run]:
