@@ -106,3 +106,15 @@ def test_events_alone_keep_their_lines() -> None:
     facts = from_bytes("standard input", (EVENTS + failed("one\ntwo") + BACK_OFF).encode(), "ml", "train")
     assert not isinstance(facts.events, Missing)
     assert facts.events[0].message == "Error: one\ntwo"
+
+
+SYNC = "  Warning  Failed   3s (x9 over 2m)  kubelet  Error: container create failed: read status from sync socket: No such process\n"
+
+
+def test_that_a_user_namespace_is_not_described_leaves_open_whether_it_is_behind_the_runtimes_words() -> None:
+    waits = "    State:          Waiting\n      Reason:       CreateContainerError\n    Ready:          False\n"
+    text = HEAD + CONTAINERS + waits + LIMITS + EVENTS + SYNC
+    answer = diagnose(from_bytes("-", text.encode()), parse_target("pod/train", "ml"), RULES)
+    open_ = [(n.how, n.decides) for n in answer.not_checked if "injection/user-namespace" in (n.id, *n.rules)]
+    assert open_ == [("kubectl get pod -n ml train -o json", True)]
+    assert answer.verdict.value == "unknown"

@@ -101,7 +101,7 @@ def _pod(fields: dict[str, list[str]]) -> Pod:
             init_container_statuses=init_statuses,
         ),
         # Older kubectls leave the line out, newer ones write it where there is a class.
-        unseen=() if "Runtime Class Name" in fields else (Part.RUNTIME_CLASS,),
+        unseen=(Part.HOST_USERS, *(() if "Runtime Class Name" in fields else (Part.RUNTIME_CLASS,))),
     )
 
 

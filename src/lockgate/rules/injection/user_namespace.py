@@ -14,23 +14,24 @@ import re
 from lockgate.diagnosis.rule import Failed, Skipped, rule
 from lockgate.diagnosis.seen import pod_ref
 from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.views.own_spec import how_to_read
 from lockgate.diagnosis.views.words import Words
-from lockgate.model.facts import Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
-from lockgate.model.objects import Pod, PodSpec
+from lockgate.model.objects import Pod
+from lockgate.model.told import Part, is_unseen
 
 # crun 1.8; CRI-O puts "container create failed: " before it.
 _TEXT = re.compile(r"read (?:status |pid )?from sync socket: No such process")
 
 
 @rule(codes=("E19",), severity=Severity.BLOCKER, stages=(Stage.CREATING, Stage.FAILED))
-def user_namespace(pod: Pod, spec: PodSpec | Missing, words: Words) -> Failed | Skipped | None:
+def user_namespace(pod: Pod, words: Words) -> Failed | Skipped | None:
     said = words.find(_TEXT)
     if said is None:
         return None
-    if isinstance(spec, Missing):
-        return Skipped(spec.reason, spec.how)
-    if spec.host_users is not False:
+    if is_unseen(pod, Part.HOST_USERS):
+        return Skipped("whether the pod has user ids of its own (hostUsers) is not among the facts", how_to_read(pod))
+    if pod.spec.host_users is not False:
         return None
     return Failed(
         about=pod_ref(pod),
