@@ -5,6 +5,7 @@ Each case is the real command in a process of its own that may use 1 GiB of addr
 
 import gzip
 import io
+import lzma
 import resource
 import subprocess
 import sys
@@ -209,6 +210,12 @@ CASES: dict[str, tuple[Make, tuple[str, ...]]] = {
     ),
     "a cut archive": (_cut(_tar(_member("b/cluster/pods.json", GOOD * 100))), ("no complete tar",)),
     "gzip of something else": (_file("a.tgz", b"\x1f\x8b" + b"nonsense" * 100), ("no complete tar",)),
+    "a cut gzip of one file": (
+        _file("a.json.gz", gzip.compress(GOOD + str([*range(90_000)]).encode())[:-9]),
+        ("no complete gzip file",),
+    ),
+    "zstd": (_file("b.tar.zst", b"\x28\xb5\x2f\xfd" + b"x" * 99), ("compressed by zstd", "unpack it: zstd -d ")),
+    "xz": (_file("b.tar.xz", lzma.compress(GOOD)), ("compressed by xz", "unpack it: xz -dk ")),
     "zip of something else": (_file("a.zip", b"PK\x03\x04" + b"nonsense" * 100), ("no complete zip",)),
     "a path out of the archive": (_tar(_member("../../etc/passwd")), ("leaves the archive",)),
     "an absolute path": (_tar(_member("/etc/passwd")), ("leaves the archive",)),

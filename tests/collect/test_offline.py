@@ -1,5 +1,6 @@
 """What people really have in hand: folders, archives, single files, pasted text, odd encodings; in part or whole."""
 
+import gzip
 import io
 import json
 import tarfile
@@ -121,6 +122,13 @@ def test_pods_of_several_namespaces_are_those_of_the_cluster() -> None:
 )
 def test_a_pod_is_read_however_it_was_written(data: bytes) -> None:
     assert [(p.namespace, p.name) for p in from_bytes("x", data).known_pods] == [("ml", "x")]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_file_that_was_compressed_alone_is_read(encoding: str, tmp_path: Path) -> None:
+    (tmp_path / "pods.json.gz").write_bytes(gzip.compress(json.dumps(POD).encode(encoding)))
+    facts = from_path(str(tmp_path / "pods.json.gz"), io.BytesIO())
+    assert [pod.name for pod in facts.known_pods] == ["x"]
 
 
 def test_standard_input_is_read() -> None:

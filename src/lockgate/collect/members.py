@@ -3,6 +3,7 @@
 Links, paths that leave the archive, and anything over a bound are refused; so are devices and pipes in a folder.
 """
 
+import codecs
 import gzip
 import io
 import lzma
@@ -15,12 +16,27 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath
-from typing import IO
+from typing import IO, Final
 
 from lockgate.collect.bounds import MAX_ARCHIVE, MAX_FILE, MAX_MEMBERS, MIB, Bounded, too_large
 from lockgate.collect.errors import InputError
 
+_UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 Wanted = Callable[[str], bool]
+# How a file begins that other programs have to unpack: their names, and the commands.
+_COMPRESSED: Final = {
+    b"\x28\xb5\x2f\xfd": ("zstd", "zstd -d"),
+    b"\xfd7zXZ\0": ("xz", "xz -dk"),
+    b"BZh": ("bzip2", "bzip2 -dk"),
+    b"7z\xbc\xaf\x27\x1c": ("7-Zip", "7z x"),
+    b"Rar!\x1a\x07": ("RAR", "unrar x"),
+    b"\x04\x22\x4d\x18": ("lz4", "lz4 -dk"),
+}
+# What is wrong with a file whose bytes do not come.
+_FILE: Final = "cannot be read to its end"
+_GZIP: Final = "is no complete gzip file; it may have been cut off on its way"
+_TAR: Final = "is no complete tar archive; it may have been cut off on its way"
+_ZIP: Final = "is no complete zip archive; it may have been cut off on its way"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +79,18 @@ def is_archive(head: bytes) -> bool:
     return head[:2] == b"\x1f\x8b" or head[:4] in (b"PK\x03\x04", b"PK\x05\x06") or head[257:262] == b"ustar"
 
 
+@contextmanager
+def packed_alone(root: Path) -> Iterator[io.BufferedReader | None]:
+    """The content of a gzip file that holds one text, and no tar; None for anything else."""
+    with open_file(root) as raw:
+        plain = _clear(root, _GZIP, Bounded(gzip.GzipFile(fileobj=raw), str(root)))
+        try:
+            start = plain.peek(512)[:512]
+        except InputError:
+            start = b""
+        yield plain if start and (b"\0" not in start or start.startswith(_UTF16)) else None
+
+
 def _members(root: Path, wanted: Wanted) -> Iterator[Member]:
     if root.is_dir():
         return _in_folder(root, wanted)
@@ -89,7 +117,7 @@ def _in_folder(root: Path, wanted: Wanted) -> Iterator[Member]:
                 if path.is_symlink():
                     raise InputError(f"{path}: is a link; put a copy of the file there")
                 with open_file(path) as file:
-                    yield Member(relative, os.fstat(file.fileno()).st_size, _clear(path, "file", file))
+                    yield Member(relative, os.fstat(file.fileno()).st_size, _clear(path, _FILE, file))
 
 
 def open_file(path: Path) -> io.BufferedReader:
@@ -100,10 +128,14 @@ def open_file(path: Path) -> io.BufferedReader:
 
 
 def read_head(path: Path) -> bytes:
-    """The first bytes of a regular file."""
+    """The first bytes of a regular file; raises InputError for what is compressed in a way that is not read here."""
     _size_of_regular(path)
     with path.open("rb") as file:
-        return file.read(512)
+        head = file.read(512)
+    for magic, (name, command) in _COMPRESSED.items():
+        if head.startswith(magic):
+            raise InputError(f"{path}: is compressed by {name}, which is not read here; unpack it: {command} {path}")
+    return head
 
 
 def read_file(path: Path, limit: int = MAX_FILE) -> bytes:
@@ -133,23 +165,23 @@ def _readable(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _complete(root: Path, what: str) -> Iterator[None]:
-    """The same for an archive, and for one that is broken."""
+def _complete(root: Path, trouble: str) -> Iterator[None]:
+    """The same for what has a format of its own, and is broken: `trouble` says what that is."""
     with _readable(root):
         try:
             yield
         except InputError:
             raise
         except _BROKEN as error:
-            raise InputError(f"{root}: is no complete {what} archive ({_plain(error)})") from None
+            raise InputError(f"{root}: {trouble} ({_plain(error)})") from None
 
 
 class _Clear(io.RawIOBase):
     """A stream whose failures are complaints, whoever reads it."""
 
-    def __init__(self, root: Path, what: str, inner: IO[bytes]) -> None:
+    def __init__(self, root: Path, trouble: str, inner: IO[bytes] | Bounded) -> None:
         super().__init__()
-        self._root, self._what, self._inner = root, what, inner
+        self._root, self._trouble, self._inner = root, trouble, inner
 
     def readable(self) -> bool:  # type: ignore[explicit-override]
         """Always."""
@@ -157,14 +189,14 @@ class _Clear(io.RawIOBase):
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[explicit-override, override]
         """As a file's."""
-        with _complete(self._root, self._what):
+        with _complete(self._root, self._trouble):
             data = self._inner.read(len(buffer))
         buffer[: len(data)] = data
         return len(data)
 
 
-def _clear(root: Path, what: str, inner: IO[bytes]) -> io.BufferedReader:
-    return io.BufferedReader(_Clear(root, what, inner))
+def _clear(root: Path, trouble: str, inner: IO[bytes] | Bounded) -> io.BufferedReader:
+    return io.BufferedReader(_Clear(root, trouble, inner))
 
 
 # --- archives
@@ -177,7 +209,7 @@ _BROKEN = (
 
 
 def _in_tar(root: Path, wanted: Wanted, *, gzipped: bool) -> Iterator[Member]:
-    with _complete(root, "tar"), root.open("rb") as raw:
+    with _complete(root, _TAR), root.open("rb") as raw:
         plain = gzip.GzipFile(fileobj=raw) if gzipped else raw
         with tarfile.open(fileobj=Bounded(plain, str(root)), mode="r|") as tar:
             yield from _tar_members(root, tar, wanted)
@@ -196,13 +228,13 @@ def _tar_members(root: Path, tar: tarfile.TarFile, wanted: Wanted) -> Iterator[M
         if not info.isreg():
             raise InputError(f"{root}: {path} is no regular file")
         if wanted(path) and (file := tar.extractfile(info)) is not None:
-            yield Member(path, info.size, _clear(root, "tar", file))
+            yield Member(path, info.size, _clear(root, _TAR, file))
 
 
 def _in_zip(root: Path, wanted: Wanted) -> Iterator[Member]:
     if root.stat().st_size > MAX_ARCHIVE:
         raise too_large(str(root), root.stat().st_size, MAX_ARCHIVE)
-    with _complete(root, "zip"), zipfile.ZipFile(root) as archive:
+    with _complete(root, _ZIP), zipfile.ZipFile(root) as archive:
         yield from _zip_members(root, archive, wanted)
 
 
@@ -221,7 +253,7 @@ def _zip_members(root: Path, archive: zipfile.ZipFile, wanted: Wanted) -> Iterat
             if info.flag_bits & 1:
                 raise InputError(f"{root}: {path} is encrypted")
             with archive.open(info) as file:  # of one whose size is a lie it hands out no more than that
-                yield Member(path, info.file_size, _clear(root, "zip", file))
+                yield Member(path, info.file_size, _clear(root, _ZIP, file))
 
 
 def _inside(root: Path, name: str) -> str:

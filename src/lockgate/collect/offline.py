@@ -12,7 +12,7 @@ from lockgate.collect.decode import any_objects, existing, objects_in, text_of, 
 from lockgate.collect.errors import InputError
 from lockgate.collect.event_stream import is_event_list, parse_event_stream
 from lockgate.collect.folder import from_folder, latest_moment
-from lockgate.collect.members import is_archive, open_file, read_head
+from lockgate.collect.members import is_archive, open_file, packed_alone, read_head
 from lockgate.collect.pasted import looks_pasted, parse_pasted
 from lockgate.collect.taken import Taken
 from lockgate.collect.unwrapped import unwrapped
@@ -44,6 +44,10 @@ def from_path(path: str, stdin: BinaryIO, namespace: str = "", pod: str = "") ->
         raise
     except ValueError as error:  # a NUL in the path
         raise InputError(f"{path!r}: {error}") from None
+    if is_whole and not root.is_dir():
+        with packed_alone(root) as alone:
+            if alone is not None:
+                return from_stream(path, alone, namespace, pod)
     if is_whole:
         return from_folder(root, pod)
     with open_file(root) as file:
