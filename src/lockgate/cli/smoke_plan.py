@@ -10,11 +10,11 @@ from lockgate.cli.short_pods import Image, Place, resource_of
 from lockgate.diagnosis.operand_names import short_name
 from lockgate.diagnosis.probe import gate_of, has_gpus, probe
 from lockgate.diagnosis.seen import holders
+from lockgate.diagnosis.views.places import Places
 from lockgate.model import names
-from lockgate.model.facts import Missing, Snapshot
+from lockgate.model.facts import Missing, RuntimeClasses, Snapshot
 from lockgate.model.finding import Diagnosis
 from lockgate.model.objects import DaemonSet, Node
-from lockgate.scheduling.node_fit import pods_by_node
 from lockgate.scheduling.requests import amounts
 
 # The operand whose image is asked to run nvidia-smi: on every GPU node already, and with a C library.
@@ -67,7 +67,8 @@ def plan(
     chosen = [by_name[n] for n in wanted] or sorted((n for n in nodes if has_gpus(n)), key=lambda n: n.name)
     if not chosen:
         raise SmokeError("no node is known to have a GPU; --node NAME tries one all the same")
-    left = {n.name: reason for n in chosen if (reason := _left_alone(snapshot, n, named=bool(wanted)))}
+    places, classes = Places(nodes, snapshot.pods), snapshot.runtime_classes
+    left = {n.name: reason for n in chosen if (reason := _left_alone(n, places, classes, named=bool(wanted)))}
     planned = tuple(_planned(node, namespace, mark) for node in chosen if node.name not in left)
     return planned, tuple(Result(node=name, result="skipped", text=reason) for name, reason in left.items())
 
@@ -83,16 +84,15 @@ def _planned(node: Node, namespace: str, mark: str) -> Planned:
     return Planned(place(namespace, "smoke", mark, node.name), resource_of(dict(amounts(node.status.allocatable))))
 
 
-def _left_alone(snapshot: Snapshot, node: Node, *, named: bool) -> str:
+def _left_alone(node: Node, places: Places, classes: RuntimeClasses | Missing, *, named: bool) -> str:
     ready = next((c.status for c in node.status.conditions if c.type == "Ready"), "True")
     if ready != "True":
         return "the node is not ready"
     if node.spec.unschedulable and not named:
         return "the node is cordoned; --node tries it all the same"
-    if isinstance(snapshot.pods, Missing):
+    if isinstance(places.pods, Missing):
         return ""
-    here = tuple(pods_by_node(p for p in snapshot.pods if p.spec.node_name == node.name).get(node.name, ()))
-    gate = gate_of(probe(node, snapshot.runtime_classes), node, here)
+    gate = gate_of(probe(node, classes), node, places)
     full = [row for row in gate.rows if row.known and row.allocatable and row.headroom == 0 and not row.obstacles]
     return f"no {gate.resource} is free{holders(full[0])}" if full else ""
 

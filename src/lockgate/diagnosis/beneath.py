@@ -11,21 +11,21 @@ from lockgate.diagnosis.operand_names import validation
 from lockgate.diagnosis.order import Said
 from lockgate.diagnosis.scope import Scope, nodes_as_subjects, operator_as_subjects, sick
 from lockgate.diagnosis.seen import MOST_NODES
-from lockgate.diagnosis.subject import Subject
+from lockgate.diagnosis.subject import Common, Subject
 from lockgate.diagnosis.target import CLUSTER
-from lockgate.diagnosis.views.operands import operands
-from lockgate.model.facts import Missing, Snapshot
+from lockgate.diagnosis.views.operands import Operands
+from lockgate.model.facts import Missing
 
 
-def beneath(snapshot: Snapshot, found: Scope, said: Sequence[Said]) -> tuple[Subject, ...]:
+def beneath(common: Common, found: Scope, said: Sequence[Said]) -> tuple[Subject, ...]:
     """The subjects beneath those of a target that something was found about; the cluster has all of them itself."""
-    if not said or found.target.kind == CLUSTER or isinstance(snapshot.nodes, Missing):
+    if not said or found.target.kind == CLUSTER or isinstance(common.snapshot.nodes, Missing):
         return ()
     wanted = sorted({name for s in said for name in s.ground.nodes or ()})[:MOST_NODES]
-    nodes = [n for n in snapshot.nodes if n.name in wanted]
-    known = operands(snapshot.pods, snapshot.namespace_pods, snapshot.daemon_sets)
+    nodes = [n for n in common.snapshot.nodes if n.name in wanted]
+    known: Operands = common.get("operands")
     there = sick(p.pod for name in wanted for p in known.on(name) if not validation(p.pod))
-    every = (*operator_as_subjects(snapshot, known), *nodes_as_subjects(snapshot, nodes), *there)
+    every = (*operator_as_subjects(common), *nodes_as_subjects(common, nodes), *there)
     return tuple(_new(every, found.about))
 
 

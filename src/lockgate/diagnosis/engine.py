@@ -1,7 +1,6 @@
 """`diagnose(snapshot, target, rules)`: run the rules that speak about where the target is, and order what they say."""
 
 from collections.abc import Iterable
-from typing import Any
 
 import msgspec
 
@@ -10,10 +9,11 @@ from lockgate.diagnosis.beneath import beneath
 from lockgate.diagnosis.ground import Ground, is_shared, nodes_of
 from lockgate.diagnosis.operand_names import short_name
 from lockgate.diagnosis.order import Said, explaining, in_order
+from lockgate.diagnosis.panel import Panel, outcome_of
 from lockgate.diagnosis.rule import Failed, Outcome, Passed, Rule, Skipped
 from lockgate.diagnosis.scope import scope
 from lockgate.diagnosis.stage import Stage
-from lockgate.diagnosis.subject import Facts, Subject
+from lockgate.diagnosis.subject import Common, Facts, Subject, arguments
 from lockgate.diagnosis.target import CLUSTER, WIDE, Target
 from lockgate.diagnosis.unread import hiding, how_to, serves_as_told, together, unread
 from lockgate.diagnosis.verdict import conclude
@@ -39,11 +39,12 @@ def diagnose(snapshot: Snapshot, target: Target, rules: Iterable[Rule], waivers:
     among the facts; anything else that is lacking ends in `not_checked`. What is waived is told beside the verdict.
     """
     rules = tuple(rules)
-    found = scope(snapshot, target)
-    asked = _Asked(snapshot, target, rules)
+    common = Common(snapshot)
+    found = scope(snapshot, target, common)
+    asked = _Asked(common, target, rules)
     answers = [asked.about(subject) for subject in found.about]
     own = [s for a in answers for s in a.said]
-    below = [s for each in beneath(snapshot, found, own) for s in asked.about(each).said]
+    below = [s for each in beneath(common, found, own) for s in asked.about(each).said]
     every = in_order([*own, *explaining(own, below, rules)], rules)
     waivers = waivers.with_annotations(snapshot, [rule.id for rule in rules])
     asked_about = TargetRef(found.target.kind, found.target.name, found.target.namespace)
@@ -67,34 +68,40 @@ def diagnose(snapshot: Snapshot, target: Target, rules: Iterable[Rule], waivers:
 class _Asked:
     """The rules, asked about one subject after the other; what is the same for all of them is derived once."""
 
-    def __init__(self, snapshot: Snapshot, target: Target, rules: tuple[Rule, ...]) -> None:
-        self._snapshot, self._target = snapshot, target
-        self._at = {stage: tuple(r for r in rules if stage in r.stages) for stage in Stage}
-        self._shared: dict[str, Any] = {}
+    def __init__(self, common: Common, target: Target, rules: tuple[Rule, ...]) -> None:
+        self._common, self._target, self._rules = common, target, rules
+        self._panels: dict[tuple[Stage, bool], tuple[Panel, Panel]] = {}
         self._count = 0
 
     def about(self, subject: Subject) -> Answers:
         """Every rule's word about a subject. Fallback rules come last, and only if nothing else failed."""
-        facts = Facts(self._snapshot, subject, self._shared)
-        asks_gpu = subject.asks_gpu
-        asked = [r for r in self._at[subject.stage] if r.asks_gpu in (None, asks_gpu)]
-        outcomes = [(r, outcome(r, facts)) for r in asked if not r.fallback]
-        if not any(isinstance(o, Failed) and not r.aside for r, o in outcomes):
-            outcomes += [(r, outcome(r, facts)) for r in asked if r.fallback]
+        facts = Facts(self._common.snapshot, subject, self._common)
+        panel, fallbacks = self._panels_for(subject)
+        told, asked = panel.told(facts), panel.rules
+        if not any(isinstance(o, Failed) and not r.aside for r, o in told):
+            told, asked = told + fallbacks.told(facts), panel.rules + fallbacks.rules
         return Answers(
-            said=self._said([(r, o) for r, o in outcomes if isinstance(o, Failed)], subject, facts),
-            ruled_out=self._out(outcomes),
+            said=self._said([(r, o) for r, o in told if isinstance(o, Failed)], subject, facts),
+            ruled_out=self._out(told),
             not_checked=tuple(
                 question_as_told(question, subject.pod)
-                for question in (*_skipped(outcomes, subject, facts), *unread(subject, outcomes, facts))
+                for question in (*_skipped(told, subject, facts), *unread(subject, told, asked, facts))
             ),
         )
 
-    def _out(self, outcomes: list[tuple[Rule, Outcome]]) -> tuple[RuledOut, ...]:
+    def _panels_for(self, subject: Subject) -> tuple[Panel, Panel]:
+        """The rules that speak about a subject, and those of them that are fallbacks."""
+        kind = subject.stage, subject.asks_gpu
+        if kind not in self._panels:
+            asked = [rule for rule in self._rules if applies(rule, subject)]
+            self._panels[kind] = Panel(r for r in asked if not r.fallback), Panel(r for r in asked if r.fallback)
+        return self._panels[kind]
+
+    def _out(self, told: list[tuple[Rule, Outcome]]) -> tuple[RuledOut, ...]:
         """What is ruled out; of a whole cluster nothing: one node does not speak for others."""
         if self._target.kind == CLUSTER:
             return ()
-        return tuple(RuledOut(r.id, o.reason) for r, o in outcomes if isinstance(o, Passed))
+        return tuple(RuledOut(r.id, o.reason) for r, o in told if isinstance(o, Passed))
 
     def _said(self, failed: list[tuple[Rule, Failed]], subject: Subject, facts: Facts) -> tuple[Said, ...]:
         self._count += 1
@@ -129,18 +136,14 @@ def applies(rule: Rule, subject: Subject) -> bool:
 
 
 def outcome(rule: Rule, facts: Facts) -> Outcome:
-    """One rule's outcome; Skipped where a fact that it needs is missing, nothing where the cluster has no such kind."""
-    arguments = facts.arguments(rule.needs)
-    if isinstance(arguments, Missing):
-        return None if arguments.unserved else Skipped(arguments.reason, arguments.how)
-    return rule.check(**arguments)
+    """One rule's outcome about one subject."""
+    return outcome_of(rule, arguments(rule.needs, facts))
 
 
-def _skipped(said: list[tuple[Rule, Outcome]], subject: Subject, facts: Facts) -> tuple[NotChecked, ...]:
-    decides = not serves_as_told(subject)
+def _skipped(told: list[tuple[Rule, Outcome]], subject: Subject, facts: Facts) -> tuple[NotChecked, ...]:
     return tuple(
-        NotChecked(r.id, o.reason, how_to(o, subject, facts), o.decides and decides)
-        for r, o in said
+        NotChecked(r.id, o.reason, how_to(o, subject, facts), o.decides and not serves_as_told(subject))
+        for r, o in told
         if isinstance(o, Skipped)
     )
 

@@ -4,12 +4,15 @@ The pod exists only here. It tolerates the taints that the node has (on GPU node
 and wants nothing but devices, so that what stands in its way is the node's own trouble: no plugin, unhealthy devices.
 """
 
+from functools import lru_cache
+
 import msgspec
 
 from lockgate.diagnosis.gate_row import GateRow, Holder
-from lockgate.diagnosis.views.gate_one import GateOne, gate_one, holders
+from lockgate.diagnosis.views.gate_one import GateOne, gate_one
+from lockgate.diagnosis.views.places import Places
 from lockgate.model import names
-from lockgate.model.facts import Missing, Pods, RuntimeClasses
+from lockgate.model.facts import Missing, RuntimeClasses
 from lockgate.model.gpu_node import is_gpu_node
 from lockgate.model.objects import Container, Node, Pod, PodSpec, ResourceRequirements
 from lockgate.model.told import ToldNode
@@ -21,27 +24,33 @@ _CORDON = "node.kubernetes.io/unschedulable"
 
 def probe(node: Node | None, runtime_classes: RuntimeClasses | Missing) -> Pod:
     """The pod that would take every GPU of a node; without a node one that asks for a single GPU anywhere."""
-    resource, count = _most(node) if node else (names.GPU, 1)
-    limits: dict[str, str | int | float] = {resource: str(count)}
     taints = [t for t in node.spec.taints if t.key != _CORDON] if node else []
     return Pod(
         spec=PodSpec(
             node_name=node.name if node else "",
-            containers=(Container(name="all", resources=ResourceRequirements(requests=limits, limits=limits)),),
+            containers=_container(*(_most(node) if node else (names.GPU, 1))),
             tolerations=tuple(map(toleration_for, taints)),
             runtime_class_name=_class(runtime_classes),
         )
     )
 
 
-def gate_of(asking: Pod, node: Node, here: Pods | Missing) -> GateOne:
+@lru_cache(maxsize=256)
+def _container(resource: str, count: int) -> tuple[Container, ...]:
+    """One for all nodes that are alike, so that what it asks for is added up once."""
+    limits: dict[str, str | int | float] = {resource: str(count)}
+    return (Container(name="all", resources=ResourceRequirements(requests=limits, limits=limits)),)
+
+
+def gate_of(asking: Pod, node: Node, places: Places) -> GateOne:
     """Gate 1 of one node for its probe: judged as if nothing held its devices, and shown with who holds them."""
     judged = gate_one(asking, (node,), (), ())
-    if isinstance(here, Missing) and isinstance(node, ToldNode) and node.requested:
+    here = places.on(node.name)
+    if here is None and isinstance(node, ToldNode) and node.requested:
         requested = amounts(node.requested).get(judged.resource, 0)
         rows = (msgspec.structs.replace(row, requested=requested, named=node.pods) for row in judged.rows)
         return msgspec.structs.replace(judged, rows=tuple(rows))
-    held = None if isinstance(here, Missing) else holders(here, judged.resource)
+    held = None if here is None else places.summed_up(node, judged.resource)[1]
     return msgspec.structs.replace(judged, rows=tuple(_with(row, held) for row in judged.rows))
 
 

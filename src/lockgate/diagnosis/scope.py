@@ -16,7 +16,7 @@ from lockgate.diagnosis.probe import gate_of, has_gpus, probe
 from lockgate.diagnosis.replaced import replaced
 from lockgate.diagnosis.seen import MOST_NODES
 from lockgate.diagnosis.stage import Stage, is_ready, stage_of
-from lockgate.diagnosis.subject import MAKERS, Subject, is_short, subjects
+from lockgate.diagnosis.subject import MAKERS, Common, Subject, is_short, subjects
 from lockgate.diagnosis.target import (
     CLUSTER,
     SELECTED,
@@ -29,13 +29,12 @@ from lockgate.diagnosis.target import (
     find,
 )
 from lockgate.diagnosis.views.gate_one import gate_one, gpu_asked
-from lockgate.diagnosis.views.operands import Operands, operands
+from lockgate.diagnosis.views.operands import Operands
 from lockgate.kit.counted import counted
 from lockgate.kit.near import did_you_mean, near
 from lockgate.model.facts import Missing, Nodes, Pods, Snapshot
 from lockgate.model.label_query import parse_query
 from lockgate.model.objects import DaemonSet, Node, Pod, Workload
-from lockgate.scheduling.node_fit import pods_by_node
 
 # So many kinds of sick pods are looked at; the answer says how many pods were left out.
 MOST_PODS = 50
@@ -62,13 +61,14 @@ class Scope(msgspec.Struct, frozen=True):
     through: tuple[str, ...] = ()
 
 
-def scope(snapshot: Snapshot, target: Target) -> Scope:
+def scope(snapshot: Snapshot, target: Target, common: Common | None = None) -> Scope:
     """The subjects of a target; raises TargetMissingError where it is not among the facts."""
+    common = common or Common(snapshot)
     match target.kind:
         case "Node":
-            return _node_scope(snapshot, target)
+            return _node_scope(common, target)
         case "Operand":
-            return _operand_scope(snapshot, target)
+            return _operand_scope(common, target)
         case "Namespace":
             return _namespace_scope(snapshot, target)
         case _ if target.kind == SELECTED:
@@ -76,7 +76,7 @@ def scope(snapshot: Snapshot, target: Target) -> Scope:
         case _ if target.kind == TOLD:
             return _told_scope(snapshot, target)
         case _ if target.kind == CLUSTER:
-            return _cluster_scope(snapshot, target)
+            return _cluster_scope(common, target)
         case _:
             found = find(snapshot, target)
             gone = _Gone(snapshot, target)
@@ -102,29 +102,28 @@ class _Gone:
 # --- a node
 
 
-def _node_scope(snapshot: Snapshot, target: Target) -> Scope:
+def _node_scope(common: Common, target: Target) -> Scope:
+    snapshot = common.snapshot
     nodes = _known_nodes(snapshot, target)
     node = next((n for n in nodes if n.name == target.name), None)
     if node is None:
         meant = near(target.name, (n.name for n in nodes))
         raise TargetMissingError(f"{target.text} is not there{did_you_mean(meant)}", meant)
-    known = operands(snapshot.pods, snapshot.namespace_pods, snapshot.daemon_sets)
+    known: Operands = common.get("operands")
     own = [p.pod for p in known.on(node.name) if not validation(p.pod)]
     gone = _Gone(snapshot, target)
     left = gone.of((*own, *known.left_over_on(node.name)))
-    return Scope(target, (*nodes_as_subjects(snapshot, (node,)), *gone.sick(own), *left))
+    return Scope(target, (*nodes_as_subjects(common, (node,)), *gone.sick(own), *left))
 
 
-def nodes_as_subjects(snapshot: Snapshot, nodes: Iterable[Node]) -> tuple[Subject, ...]:
-    """Each node with its probe."""
-    by_node = None if isinstance(snapshot.pods, Missing) else pods_by_node(snapshot.pods)
-    return tuple(_node(snapshot, node, by_node) for node in nodes)
+def nodes_as_subjects(common: Common, nodes: Iterable[Node]) -> tuple[Subject, ...]:
+    """Each of the nodes that are known with its probe."""
+    return tuple(_node(common, node) for node in nodes)
 
 
-def _node(snapshot: Snapshot, node: Node, by_node: dict[str, list[Pod]] | None) -> Subject:
-    asking = probe(node, snapshot.runtime_classes)
-    here: Pods | Missing = Missing("no pods") if by_node is None else tuple(by_node.get(node.name, ()))
-    return Subject(stage=Stage.NODE, pod=asking, node=node, gate=gate_of(asking, node, here))
+def _node(common: Common, node: Node) -> Subject:
+    asking = probe(node, common.snapshot.runtime_classes)
+    return Subject(stage=Stage.NODE, pod=asking, node=node, gate=gate_of(asking, node, common.get("places")))
 
 
 def _known_nodes(snapshot: Snapshot, target: Target) -> Nodes:
@@ -136,7 +135,8 @@ def _known_nodes(snapshot: Snapshot, target: Target) -> Nodes:
 # --- an operand
 
 
-def _operand_scope(snapshot: Snapshot, target: Target) -> Scope:
+def _operand_scope(common: Common, target: Target) -> Scope:
+    snapshot = common.snapshot
     if isinstance(snapshot.daemon_sets, Missing):
         raise UnreadTargetError(f"{target.text} cannot be looked up: daemonsets: {snapshot.daemon_sets.text}")
     sets = matching(target.name, snapshot.daemon_sets)
@@ -145,18 +145,19 @@ def _operand_scope(snapshot: Snapshot, target: Target) -> Scope:
         hint = "" if target.name in meant else did_you_mean(meant)
         listed = f" (there is: {', '.join(there)})" if there else " (no operand's DaemonSet is among the facts)"
         raise TargetMissingError(f"{target.text} is not there{hint}{listed}", meant)
-    known = operands(snapshot.pods, snapshot.namespace_pods, snapshot.daemon_sets)
+    known: Operands = common.get("operands")
     placed = msgspec.structs.replace(target, name=short_name(sets[0]) or sets[0].name, namespace=sets[0].namespace)
     gone, pods = _Gone(snapshot, target), [p for ds in sets for p in known.of(ds)]
     own = (s for ds in sets for s in _operand(known, ds, gone))
-    return Scope(placed, (*own, *_where_it_waits(snapshot, pods), *gone.of(pods)))
+    return Scope(placed, (*own, *_where_it_waits(common, pods), *gone.of(pods)))
 
 
-def _where_it_waits(snapshot: Snapshot, pods: Iterable[Pod]) -> tuple[Subject, ...]:
+def _where_it_waits(common: Common, pods: Iterable[Pod]) -> tuple[Subject, ...]:
     """The nodes on which an operand's pods are not ready: what they wait for in Init is a fault of the node."""
     waiting = {p.spec.node_name for p in pods if not is_ready(p)}
-    known = () if isinstance(snapshot.nodes, Missing) else snapshot.nodes
-    return nodes_as_subjects(snapshot, [n for n in known if n.name in waiting][:MOST_NODES])
+    nodes = common.snapshot.nodes
+    known = () if isinstance(nodes, Missing) else nodes
+    return nodes_as_subjects(common, [n for n in known if n.name in waiting][:MOST_NODES])
 
 
 def _operand(known: Operands, daemon_set: DaemonSet, gone: _Gone) -> tuple[Subject, ...]:
@@ -253,12 +254,13 @@ def _told_scope(snapshot: Snapshot, target: Target) -> Scope:
 # --- the cluster
 
 
-def _cluster_scope(snapshot: Snapshot, target: Target) -> Scope:
+def _cluster_scope(common: Common, target: Target) -> Scope:
     """Without nodes what its pods and workloads tell is left; without pods too there is nothing."""
+    snapshot = common.snapshot
     blind = isinstance(snapshot.nodes, Missing) and not isinstance(snapshot.pods, Missing)
     nodes = () if blind else _known_nodes(snapshot, target)
-    known = operands(snapshot.pods, snapshot.namespace_pods, snapshot.daemon_sets)
-    gpu_nodes = nodes_as_subjects(snapshot, (n for n in nodes if has_gpus(n)))
+    known: Operands = common.get("operands")
+    gpu_nodes = nodes_as_subjects(common, (n for n in nodes if has_gpus(n)))
     own = {(p.pod.namespace, p.pod.name) for p in known.pods}
     asking = [p for p in snapshot.known_pods if _asks(p) and (p.namespace, p.name) not in own]
     gone = _Gone(snapshot, target)
@@ -281,8 +283,9 @@ def _whole(snapshot: Snapshot, nodes: Nodes) -> Subject:
     return Subject(stage=Stage.CLUSTER, pod=asking, gate=gate_one(asking, nodes, (), ()))
 
 
-def operator_as_subjects(snapshot: Snapshot, known: Operands) -> tuple[Subject, ...]:
+def operator_as_subjects(common: Common) -> tuple[Subject, ...]:
     """The cluster as a whole, and each operand's DaemonSet."""
+    snapshot, known = common.snapshot, common.get("operands")
     nodes = () if isinstance(snapshot.nodes, Missing) else snapshot.nodes
     sets = (Subject(stage=Stage.OPERAND, operand=ds) for ds in known.daemon_sets)
     return _whole(snapshot, nodes), *sets

@@ -45,8 +45,9 @@ def stage_of(pod: Pod) -> Stage:
 
 def was_refused(pod: Pod) -> bool:
     """Whether the kubelet refused the pod at admission: phase Failed and no container ever started."""
-    started = any(s.state.terminated or s.state.running for s in pod.status.container_statuses)
-    return pod.status.phase == "Failed" and not started and pod.status.reason.startswith(_REFUSALS)
+    if pod.status.phase != "Failed" or not pod.status.reason.startswith(_REFUSALS):
+        return False
+    return not any(s.state.terminated or s.state.running for s in pod.status.container_statuses)
 
 
 def is_ready(pod: Pod) -> bool:

@@ -20,6 +20,10 @@ _MOST_PODS = 20
 _PAST = (Stage.SUCCEEDED, Stage.REPLACED)
 # Kinds whose status counts pods of their own.
 MAKERS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job")
+_NO_POD = Missing("there is no pod")
+_NO_WORKLOAD = Missing("the target is a bare pod")
+_NO_NODE = Missing("no node is asked about")
+_NO_OPERAND = Missing("no operand is asked about")
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,56 +131,68 @@ def _subject(found: Found, stage: Stage, pod: Pod | None) -> Subject:
     return Subject(stage=stage, pod=pod, workload=found.workload, controllers=found.controllers)
 
 
-class Facts:
-    """The facts as the rules of one subject see them: sections, the subject's parts, and views, each made once.
+class Common:
+    """The facts that are the same whatever is asked about: sections, and views of sections alone, each made once."""
 
-    `shared` keeps what is the same for every subject of a snapshot (sections, and views of sections alone).
-    """
-
-    def __init__(self, snapshot: Snapshot, subject: Subject, shared: dict[str, Any] | None = None) -> None:
-        self._snapshot = snapshot
-        self._shared = {} if shared is None else shared
-        self._known: dict[str, Any] = self._shared | {
-            "pod": subject.pod or Missing("there is no pod"),
-            "workload": subject.workload or Missing("the target is a bare pod"),
-            "controllers": subject.controllers,
-            "snapshot": snapshot,
-            "narrowing": snapshot.narrowing,
-            "stage": subject.stage,
-            "node": subject.node or Missing("no node is asked about"),
-            "replaced": subject.replaced,
-            "operand": subject.operand or Missing("no operand is asked about"),
-        }
-        if subject.gate is not None:
-            self._known["gate_one"] = subject.gate
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
+        self.known: dict[str, Any] = {"snapshot": snapshot}
 
     def get(self, name: str) -> Any:
-        """A fact by its name, or Missing; a name that nobody knows is a bug of the rule."""
-        if name not in self._known:
-            self._known[name] = self._section(name) if name in SECTIONS else self._view(VIEWS[name])
-            if _is_shared(name):
-                self._shared[name] = self._known[name]
-        return self._known[name]
-
-    def arguments(self, needs: tuple[Need, ...]) -> dict[str, Any] | Missing:
-        """The arguments that a rule or view needs, or the first Missing that it cannot do without."""
-        given, known = {}, self._known
-        for need in needs:
-            name = need.name
-            given[name] = value = known[name] if name in known else self.get(name)
-            if type(value) is Missing and not need.optional:
-                return value
-        return given
+        """Such a fact by its name, or Missing."""
+        if name not in self.known:
+            self.known[name] = self._section(name) if name in SECTIONS else _viewed(VIEWS[name], self)
+        return self.known[name]
 
     def _section(self, name: str) -> Any:
-        value = getattr(self._snapshot, name)
+        value = getattr(self.snapshot, name)
         if not isinstance(value, Missing):
             return value
         return msgspec.structs.replace(value, reason=f"{name.replace('_', ' ')}: {value.reason}")
 
-    def _view(self, view: Callable[..., Any]) -> Any:
-        arguments = self.arguments(needs_of(view))
-        return arguments if isinstance(arguments, Missing) else view(**arguments)
+
+class Facts:
+    """The facts as the rules of one subject see them: what is common to all, the subject's parts, and views of these.
+
+    Each view is made once.
+    """
+
+    def __init__(self, snapshot: Snapshot, subject: Subject, common: Common | None = None) -> None:
+        self._common = common or Common(snapshot)
+        self.known: dict[str, Any] = self._common.known | {
+            "pod": subject.pod or _NO_POD,
+            "workload": subject.workload or _NO_WORKLOAD,
+            "controllers": subject.controllers,
+            "narrowing": snapshot.narrowing,
+            "stage": subject.stage,
+            "node": subject.node or _NO_NODE,
+            "replaced": subject.replaced,
+            "operand": subject.operand or _NO_OPERAND,
+        }
+        if subject.gate is not None:
+            self.known["gate_one"] = subject.gate
+
+    def get(self, name: str) -> Any:
+        """A fact by its name, or Missing; a name that nobody knows is a bug of the rule."""
+        if name not in self.known:
+            self.known[name] = self._common.get(name) if is_common(name) else _viewed(VIEWS[name], self)
+        return self.known[name]
+
+
+def arguments(needs: tuple[Need, ...], facts: Common | Facts) -> tuple[Any, ...] | Missing:
+    """What a rule or view is given for what it needs, or the first Missing that it cannot do without."""
+    given, known = [], facts.known
+    for need in needs:
+        value = known[need.name] if need.name in known else facts.get(need.name)
+        if type(value) is Missing and not need.optional:
+            return value
+        given.append(value)
+    return tuple(given)
+
+
+def _viewed(view: Callable[..., Any], facts: Common | Facts) -> Any:
+    given = arguments(needs_of(view), facts)
+    return given if isinstance(given, Missing) else view(*given)
 
 
 @cache
@@ -190,8 +206,8 @@ def sections_read(needs: tuple[Need, ...]) -> tuple[str, ...]:
 
 
 @cache
-def _is_shared(name: str) -> bool:
+def is_common(name: str) -> bool:
     """Whether a fact is the same whatever is asked about: a section, or a view of such facts alone."""
     if name in VIEWS:
-        return all(_is_shared(need.name) for need in needs_of(VIEWS[name]))
+        return all(is_common(need.name) for need in needs_of(VIEWS[name]))
     return name in SECTIONS or name == "snapshot"

@@ -18,7 +18,6 @@ from lockgate.diagnosis.device_plugins import named_plugin
 from lockgate.diagnosis.rule import Check, Failed, Outcome, Rule, Skipped, needs_of
 from lockgate.diagnosis.stage import Stage, statuses
 from lockgate.diagnosis.subject import Facts, Subject, sections_read
-from lockgate.diagnosis.unread_logs import unread_logs
 from lockgate.diagnosis.ways import COLLECT, PROBE, UNSEEN, read_log, read_node
 from lockgate.model.facts import API_SECTIONS, Missing, NodeFiles, NodeFolders, NodeStates, Snapshot
 from lockgate.model.finding import NotChecked, Severity
@@ -47,17 +46,19 @@ _DRIVER_CRD: Final = "useNvidiaDriverCRD"
 _WHOLE: Final = (Stage.NODE, Stage.OPERAND, Stage.CLUSTER)
 
 
-def unread(subject: Subject, said: Sequence[tuple[Rule, Outcome]], facts: Facts) -> Iterator[NotChecked]:
+def unread(
+    subject: Subject, told: Sequence[tuple[Rule, Outcome]], asked: Sequence[Rule], facts: Facts
+) -> Iterator[NotChecked]:
     """The sections that rules without a word could not look into, unless a cause is named or they are open already."""
-    if any(_names(rule, outcome) for rule, outcome in said):
+    if any(_names(rule, outcome) for rule, outcome in told):
         return
-    told = tuple(outcome.how for _, outcome in said if isinstance(outcome, Skipped))
-    silent = [rule for rule, outcome in said if outcome is None]
+    hows = tuple(outcome.how for _, outcome in told if isinstance(outcome, Skipped))
+    heard = {rule.id for rule, _ in told}
     for section in TELLS[subject.stage]:
         lacking = _lacking(section, subject, facts)
-        if lacking is None or any(how.startswith(lacking.how) for how in told if section not in _OF_NODE):
+        if lacking is None or any(how.startswith(lacking.how) for how in hows if section not in _OF_NODE):
             continue
-        rules = tuple(rule.id for rule in silent if _would_look(rule.check, section, facts))
+        rules = tuple(r.id for r in asked if r.id not in heard and _would_look(r.check, section, facts))
         if rules:
             decides = _decides(section, subject, facts)
             yield NotChecked(section.replace("_", "-"), lacking.reason, lacking.how, decides, rules)
@@ -160,8 +161,6 @@ def _lacking(section: str, subject: Subject, facts: Facts) -> Missing | None:
     if section in _OF_NODE:
         return _of_node(section, subject, facts)
     missing = facts.get(_told_in(section, subject))
-    if section == "logs" and not isinstance(missing, Missing):
-        missing = unread_logs(subject, facts)
     if not isinstance(missing, Missing) or not _concerns(section, subject, facts):
         return None
     readable = _is_open(missing) or section == "logs"

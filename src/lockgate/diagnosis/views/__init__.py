@@ -11,7 +11,7 @@ from lockgate.diagnosis.views.claims import claims
 from lockgate.diagnosis.views.creation import creation
 from lockgate.diagnosis.views.demand import demand
 from lockgate.diagnosis.views.devices import devices
-from lockgate.diagnosis.views.gate_of_pod import gate_of_pod, places
+from lockgate.diagnosis.views.gate_of_pod import gate_of_pod
 from lockgate.diagnosis.views.gate_two import gate_two
 from lockgate.diagnosis.views.handler import handler
 from lockgate.diagnosis.views.node_words import node_words
@@ -20,6 +20,7 @@ from lockgate.diagnosis.views.operator_words import operator_words
 from lockgate.diagnosis.views.other_scheduler import other_words
 from lockgate.diagnosis.views.own_node import own_node
 from lockgate.diagnosis.views.own_spec import runtime_class, spec
+from lockgate.diagnosis.views.places import places
 from lockgate.diagnosis.views.plugin import plugin
 from lockgate.diagnosis.views.pod_events import pod_events, workload_events
 from lockgate.diagnosis.views.refusals import refusals

@@ -31,6 +31,10 @@ class Ailing(msgspec.Struct, frozen=True):
     unread: Missing | None = None
 
 
+# The very same for all that are well, so that rules judge it once (`diagnosis.panel`).
+_NONE: Final = Ailing(())
+
+
 def ailing(
     node: Node | Missing,
     operand: DaemonSet | Missing,
@@ -48,7 +52,7 @@ def ailing(
         named = (pod.spec.node_name,) if isinstance(pod, Pod) and operands.name_of(pod) else ()
     found = (stacks.on(name) for name in dict.fromkeys(named) if name)
     sick = tuple(islice((each for each in found if each.is_ailing), _MOST))
-    return Ailing(sick, _unread(sick, logs))
+    return Ailing(sick, _unread(sick, logs)) if sick else _NONE
 
 
 def _unread(nodes: tuple[NodeStack, ...], logs: Logs | Missing) -> Missing | None:

@@ -9,4 +9,5 @@ def demand(pods: Pods | Missing, namespace_pods: Pods | Missing) -> Pods:
     """The pods that ask for a GPU and have no node yet; of those that are known."""
     known = namespace_pods if isinstance(pods, Missing) else pods
     waiting = () if isinstance(known, Missing) else known
-    return tuple(p for p in waiting if stage_of(p) is Stage.SCHEDULING and gpu_asked(p))
+    without = (p for p in waiting if not p.spec.node_name)
+    return tuple(p for p in without if stage_of(p) is Stage.SCHEDULING and gpu_asked(p))

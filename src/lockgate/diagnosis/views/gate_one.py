@@ -5,19 +5,20 @@ numbers: capacity, allocatable, and what the pods on it request. Several things 
 cause is what stands on the *nearest* nodes: of those that the pod selects, the ones with the fewest obstacles.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from functools import cached_property
 
 import msgspec
 
-from lockgate.diagnosis.gate_row import GateRow, Holder, Obstacle
+from lockgate.diagnosis.gate_row import GateRow, Obstacle
+from lockgate.diagnosis.views.places import Places
 from lockgate.kit.by_identity import by_two
 from lockgate.model import names
 from lockgate.model.facts import DeviceClasses, Missing, Namespaces, Nodes, Pods
-from lockgate.model.gpu_node import is_gpu_node
 from lockgate.model.objects import Container, Node, Pod, PodSpec, Taint
 from lockgate.model.told import ToldNode
 from lockgate.scheduling.filters import checks
-from lockgate.scheduling.node_fit import Room, Shortage, is_terminal, pods_by_node, room_beside, shortages
+from lockgate.scheduling.node_fit import Room, Shortage, shortages
 from lockgate.scheduling.ports import host_ports
 from lockgate.scheduling.requests import PODS, Amounts, accounted_requests, amounts, defaulted_requests
 from lockgate.scheduling.scene import scene
@@ -28,7 +29,7 @@ from lockgate.scheduling.taints import is_cordoned_for, untolerated_taints
 _PLACEMENT = frozenset(("NodePorts", "PodTopologySpread", "InterPodAffinity"))
 
 
-class GateOne(msgspec.Struct, frozen=True, kw_only=True):
+class GateOne(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Gate 1 for one pod: the asked GPU resource, how many, and each GPU node in the order of names."""
 
     resource: str
@@ -36,14 +37,14 @@ class GateOne(msgspec.Struct, frozen=True, kw_only=True):
     rows: tuple[GateRow, ...]
     total_nodes: int
 
-    @property
+    @cached_property
     def candidates(self) -> tuple[GateRow, ...]:
         """The nodes that the pod itself selects and that serve containers; all of them when there is none."""
         selected = tuple(row for row in self.rows if Obstacle.SELECTOR not in row.obstacles)
         serving = tuple(row for row in selected if not row.for_machines)
         return serving or selected or self.rows
 
-    @property
+    @cached_property
     def nearest(self) -> tuple[GateRow, ...]:
         """The candidates with the fewest obstacles; they are what a person should look at first."""
         fewest = min((len(row.obstacles) for row in self.candidates), default=0)
@@ -71,14 +72,18 @@ def gate_one(
     A resource that a DeviceClass stands for is allocated by claims, and HAMi counts its amounts itself: what nodes say
     of these keeps no pod away.
     """
+    return gate_at(Places(nodes, pods), pod, namespaces, device_classes)
+
+
+def gate_at(
+    places: Places, pod: Pod, namespaces: Namespaces | Missing = (), device_classes: DeviceClasses | Missing = ()
+) -> GateOne:
+    """The same, where the nodes with their pods are known by place."""
     resource = gpu_asked(pod) or names.GPU
     asked = _counted(defaulted_requests(pod.spec), device_classes)
-    by_node = None if isinstance(pods, Missing) else pods_by_node(pods)
-    candidates = sorted((n for n in nodes if is_gpu_node(n) and _may_be(pod, n)), key=lambda n: n.name)
-    here = {n.name: None if by_node is None else by_node.get(n.name, []) for n in candidates}
-    beside = _placement(pod, nodes, pods, namespaces)
-    rows = tuple(_row(pod, asked, resource, n, here[n.name], beside(n.name)) for n in candidates)
-    return GateOne(resource=resource, asked=asked.get(resource, 0), rows=rows, total_nodes=len(nodes))
+    beside = _placement(pod, places, namespaces)
+    rows = tuple(_row(pod, asked, resource, n, places, beside(n.name)) for n in places.gpu_nodes if _may_be(pod, n))
+    return GateOne(resource=resource, asked=asked.get(resource, 0), rows=rows, total_nodes=len(places.all))
 
 
 def _counted(asked: Amounts, classes: DeviceClasses | Missing) -> Amounts:
@@ -114,14 +119,12 @@ def _may_be(pod: Pod, node: Node) -> bool:
     return not pod.spec.node_name or pod.spec.node_name == node.name
 
 
-def _placement(
-    pod: Pod, nodes: Nodes, pods: Pods | Missing, namespaces: Namespaces | Missing
-) -> Callable[[str], tuple[str, ...]]:
+def _placement(pod: Pod, places: Places, namespaces: Namespaces | Missing) -> Callable[[str], tuple[str, ...]]:
     """What the filters that look at other pods say of a node; asked only where a pod of the cluster has such wishes."""
-    if isinstance(pods, Missing) or not (_has_wishes(pod) or any(p.spec.affinity for p in pods)):
+    if isinstance(places.pods, Missing) or not (_has_wishes(pod) or places.any_wishes):
         return lambda name: ()
-    others = (p for p in pods if (p.namespace, p.name) != (pod.namespace, pod.name))
-    around = scene(nodes, others, () if isinstance(namespaces, Missing) else namespaces)
+    others = (p for p in places.pods if (p.namespace, p.name) != (pod.namespace, pod.name))
+    around = scene(places.all, others, () if isinstance(namespaces, Missing) else namespaces)
     asked = checks(pod, around)
 
     def words(name: str) -> tuple[str, ...]:
@@ -135,15 +138,12 @@ def _has_wishes(pod: Pod) -> bool:
     return bool(pod.spec.affinity or pod.spec.topology_spread_constraints or host_ports(pod))
 
 
-def _row(
-    pod: Pod, asked: Amounts, resource: str, node: Node, here: list[Pod] | None, placement: tuple[str, ...]
-) -> GateRow:
+def _row(pod: Pod, asked: Amounts, resource: str, node: Node, places: Places, placement: tuple[str, ...]) -> GateRow:
     # A node without any allocatable (a cut file) tells nothing of its resources.
-    told = node if here is None and isinstance(node, ToldNode) and node.requested else None
-    known = bool(here is not None or told) and bool(node.status.allocatable)
-    others = [p for p in here or () if (p.namespace, p.name) != (pod.namespace, pod.name)]
-    taken = [(p, accounted_requests(p)) for p in others if not is_terminal(p)]
-    numbers = _told_room(told, pod) if told else room_beside(node, (asked_there for _, asked_there in taken))
+    counted = places.on(node.name) is not None
+    told = node if not counted and isinstance(node, ToldNode) and node.requested else None
+    known = bool(counted or told) and bool(node.status.allocatable)
+    numbers, held = (_told_room(told, pod), ()) if told else places.beside(pod, node, resource)
     capacity = amounts(node.status.capacity).get(resource, 0)
     taints = untolerated_taints((t for t in node.spec.taints if not _is_cordon(t)), pod.spec.tolerations)
     misses = node_misses(pod.spec, node)
@@ -161,7 +161,7 @@ def _row(
         taints=taints,
         misses=misses,
         shortages=short,
-        holders=_holders(taken, resource),
+        holders=held,
         others=_other_names(node, resource),
         named=told.pods if told else (),
         for_machines=is_for_machines(node),
@@ -209,20 +209,7 @@ def _device_obstacles(short: Shortage, capacity: int) -> tuple[Obstacle, ...]:
     return (Obstacle.UNHEALTHY, held) if short.allocatable < short.requested <= capacity else (held,)
 
 
-def holders(here: Iterable[Pod], resource: str) -> tuple[Holder, ...]:
-    """The pods on a node that hold some of a resource, most first."""
-    return _holders([(p, accounted_requests(p)) for p in here if not is_terminal(p)], resource)
-
-
-def _holders(taken: list[tuple[Pod, Amounts]], resource: str) -> tuple[Holder, ...]:
-    held = [_holder(pod, asked[resource]) for pod, asked in taken if asked.get(resource)]
-    return tuple(sorted(held, key=lambda h: (-h.count, h.pod)))
-
-
-def _holder(pod: Pod, count: int) -> Holder:
-    return Holder(f"{pod.namespace}/{pod.name}", count, pod.metadata.deletion_timestamp is not None)
-
-
 def _other_names(node: Node, resource: str) -> tuple[str, ...]:
     advertised = amounts(node.status.allocatable)
-    return tuple(f"{n}: {c}" for n, c in sorted(advertised.items()) if names.is_gpu_resource(n) and n != resource and c)
+    others = [n for n, count in advertised.items() if count and n != resource and names.is_gpu_resource(n)]
+    return tuple(f"{n}: {advertised[n]}" for n in sorted(others))

@@ -6,6 +6,7 @@ question.
 """
 
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Final
 
 import msgspec
@@ -122,7 +123,8 @@ def struck(
 ) -> Struck:
     """The XIDs that concern a node, or a pod."""
     if stage is Stage.NODE and not isinstance(node, Missing):
-        return Struck(stage, tuple(Hit(node.name, x, True, _lacking(node)) for x in xids.on(node.name) if not x.past))
+        hits = tuple(Hit(node.name, x, True, _lacking(node)) for x in xids.on(node.name) if not x.past)
+        return Struck(stage, hits) if hits else _unstruck(stage)
     if stage is Stage.SCHEDULING:
         rows = () if isinstance(gate_one, Missing) else gate_one.nearest_with(Obstacle.UNHEALTHY, Obstacle.GONE)
         found = ((r.node, x) for r in rows for x in xids.on(r.node) if x.active or x.acted)
@@ -130,6 +132,12 @@ def struck(
     name = pod.spec.node_name
     blind = name if stage is Stage.FAILED and not xids.known_of(name) else ""
     return Struck(stage, tuple(_of_pod(pod, stage, nodes, xids)), blind)
+
+
+@cache
+def _unstruck(stage: Stage) -> Struck:
+    """The very same for all that no XID concerns, so that rules judge it once (`diagnosis.panel`)."""
+    return Struck(stage, ())
 
 
 def _of_pod(pod: Pod, stage: Stage, nodes: Nodes | Missing, xids: Xids) -> Iterable[Hit]:

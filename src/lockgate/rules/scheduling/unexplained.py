@@ -13,7 +13,8 @@ from lockgate.diagnosis.gate_row import GateRow
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import MOST_NODES, gate_rows, listed, more_nodes, pod_ref, scheduler_text, some
 from lockgate.diagnosis.stage import Stage
-from lockgate.diagnosis.views.gate_one import GateOne, holders
+from lockgate.diagnosis.views.gate_one import GateOne
+from lockgate.diagnosis.views.places import holders
 from lockgate.model import names
 from lockgate.model.facts import Events, Missing, Nodes, Pods
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity

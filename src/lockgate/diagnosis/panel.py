@@ -1,0 +1,70 @@
+"""Rules that are asked about one subject after the other; those that need the same facts are asked together.
+
+A rule is a function of the facts that it is given, and of nothing else. So where a subject gives a group of rules the
+very same facts as the subject before, their outcomes are the same as well: thousands of nodes whose stack is well are
+judged once by all the rules that look for what is wrong with it. What is common to all subjects need not be compared.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from lockgate.diagnosis.rule import Need, Outcome, Rule, Skipped
+from lockgate.diagnosis.subject import Facts, arguments, is_common
+from lockgate.model.facts import Missing
+
+_Word = tuple[int, Rule, Outcome]  # the rule's place among all, and its outcome
+
+
+class Panel:
+    """Some rules; those that have nothing to say about a subject are silent."""
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self.rules = tuple(rules)
+        groups: dict[tuple[Need, ...], list[tuple[int, Rule]]] = {}
+        for place, rule in enumerate(self.rules):
+            groups.setdefault(rule.needs, []).append((place, rule))
+        self._groups = [_Group(needs, members) for needs, members in groups.items()]
+
+    def told(self, facts: Facts) -> list[tuple[Rule, Outcome]]:
+        """The outcomes that are any, in the order of the rules."""
+        words = [word for group in self._groups for word in group.words(facts)]
+        words.sort(key=_place)
+        return [(rule, outcome) for _, rule, outcome in words]
+
+
+class _Group:
+    """Rules that need the same facts, and what they said last."""
+
+    def __init__(self, needs: tuple[Need, ...], members: Sequence[tuple[int, Rule]]) -> None:
+        self._needs, self._members = needs, members
+        self._own = tuple(need for need in needs if not is_common(need.name))
+        self._last: tuple[Any, ...] | Missing | None = None  # the facts that are the subject's own
+        self._words: list[_Word] = []
+
+    def words(self, facts: Facts) -> list[_Word]:
+        own = arguments(self._own, facts)
+        if not _is_same(own, self._last):
+            given = arguments(self._needs, facts)
+            asked = ((place, rule, outcome_of(rule, given)) for place, rule in self._members)
+            self._last, self._words = own, [word for word in asked if word[2] is not None]
+        return self._words
+
+
+def outcome_of(rule: Rule, given: tuple[Any, ...] | Missing) -> Outcome:
+    """One rule's outcome; Skipped where a fact that it needs is missing, nothing where the cluster has no such kind."""
+    if isinstance(given, Missing):
+        return None if given.unserved else Skipped(given.reason, given.how)
+    return rule.check(*given)
+
+
+def _is_same(one: tuple[Any, ...] | Missing, other: tuple[Any, ...] | Missing | None) -> bool:
+    if isinstance(one, Missing) or isinstance(other, Missing) or other is None:
+        return one is other
+    for a, b in zip(one, other, strict=True):  # noqa: SIM110 - a generator costs as much again
+        if a is not b:
+            return False
+    return True
+
+
+def _place(word: _Word) -> int:
+    return word[0]
