@@ -18,6 +18,7 @@ from lockgate.diagnosis.device_plugins import named_plugin
 from lockgate.diagnosis.rule import Check, Failed, Outcome, Rule, Skipped, needs_of
 from lockgate.diagnosis.stage import Stage, statuses
 from lockgate.diagnosis.subject import Facts, Subject, sections_read
+from lockgate.diagnosis.unread_logs import unread_logs
 from lockgate.diagnosis.ways import COLLECT, PROBE, UNSEEN, read_log, read_node
 from lockgate.model.facts import API_SECTIONS, Missing, NodeFiles, NodeFolders, NodeStates, Snapshot
 from lockgate.model.finding import NotChecked, Severity
@@ -161,6 +162,8 @@ def _lacking(section: str, subject: Subject, facts: Facts) -> Missing | None:
     if section in _OF_NODE:
         return _of_node(section, subject, facts)
     missing = facts.get(_told_in(section, subject))
+    if section == "logs" and not isinstance(missing, Missing):
+        missing = unread_logs(subject, facts)
     if not isinstance(missing, Missing) or not _concerns(section, subject, facts):
         return None
     readable = _is_open(missing) or section == "logs"
