@@ -102,3 +102,12 @@ def test_every_verb_with_json_has_markdown(verb: str) -> None:
 
 def test_what_comes_near_nothing_gets_no_hint() -> None:
     assert "did you mean" not in run("why", "--xyzzy-plugh").stderr
+
+
+@pytest.mark.parametrize(("called", "threshold"), [("main()", 100_000), ("main(sys.argv[1:])", 700)])
+def test_the_garbage_collector_is_set_for_large_lists_where_the_process_is_ours(called: str, threshold: int) -> None:
+    code = (
+        f"import gc, sys; from lockgate.cli.main import main; {called}; print(gc.get_threshold()[0], file=sys.stderr)"
+    )
+    asked = [sys.executable, "-c", code, "explain", "grace"]
+    assert int(subprocess.run(asked, capture_output=True, text=True, timeout=60, check=True).stderr) == threshold

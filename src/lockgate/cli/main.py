@@ -5,6 +5,7 @@ finding of severity error or blocker, 4 only warnings, or something that could c
 """
 
 import argparse
+import gc
 import importlib
 import io
 import re
@@ -100,7 +101,10 @@ def _near(message: str, words: Sequence[str]) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a verb; returns the exit code."""
+    """Run a verb; returns the exit code. Without `argv` the process is ours, and its garbage collector is set."""
+    if argv is None:
+        gc.freeze()
+        gc.set_threshold(100_000, 50, 100)  # large lists are its worst case
     arguments = list(sys.argv[1:] if argv is None else argv)
     prog = "kubectl gpu" if sys.argv[0].endswith("kubectl-gpu") else "lockgate"
     parser = _parser(prog)
