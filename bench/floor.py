@@ -1,34 +1,44 @@
-"""The least that reading all pods can cost in Python: http.client, pages of 500, the model's typed Structs, none kept.
+"""The least that reading all pods and nodes can cost in Python: http.client, pages of 500, typed Structs, none kept.
 
-`python -m bench.floor URL` is run by `bench.why_scale` as a process of its own.
+Both, since every command that looks at a whole cluster needs both. `python -m bench.floor URL` is run by
+`bench.why_scale` as a process of its own.
 """
 
 import gc
 import http.client
 import sys
+from typing import Generic, TypeVar
 from urllib.parse import quote, urlsplit
 
 import msgspec
 
-from lockgate.model.objects import Pod
+from lockgate.model.objects import Node, Pod
 
 
 class _ListMeta(msgspec.Struct):
     next: str = msgspec.field(default="", name="continue")
 
 
-class _Page(msgspec.Struct):
+T = TypeVar("T")
+
+
+class _Page(msgspec.Struct, Generic[T]):
     metadata: _ListMeta
-    items: list[Pod]
+    items: list[T]
 
 
-def count(url: str) -> int:
-    """How many pods the server has."""
-    at, decoder = urlsplit(url), msgspec.json.Decoder(_Page)
+def count(url: str) -> tuple[int, int]:
+    """How many pods and nodes the server has."""
+    at = urlsplit(url)
     connection = http.client.HTTPConnection(at.hostname or "", at.port)
+    pods = _counted(connection, "pods", msgspec.json.Decoder(_Page[Pod]))
+    return pods, _counted(connection, "nodes", msgspec.json.Decoder(_Page[Node]))
+
+
+def _counted(connection: http.client.HTTPConnection, plural: str, decoder: msgspec.json.Decoder[_Page[T]]) -> int:
     found, more = 0, ""
     while True:
-        connection.request("GET", f"/api/v1/pods?limit=500&continue={quote(more)}")
+        connection.request("GET", f"/api/v1/{plural}?limit=500&continue={quote(more)}")
         page = decoder.decode(connection.getresponse().read())
         found, more = found + len(page.items), page.metadata.next
         if not more:
@@ -38,4 +48,4 @@ def count(url: str) -> int:
 if __name__ == "__main__":
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
-    print(count(sys.argv[1]))
+    print(*count(sys.argv[1]))

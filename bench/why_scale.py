@@ -3,7 +3,7 @@
 One run, `python -m bench.why_scale`: one server of prepared bytes (pods of about 5.8 KB, nodes of about 18 KB, in pages
 as they are asked for), each command a process of its own, its CPU seconds and peak memory as the kernel counts them.
 Goals: everything read at least 10x faster and 20x leaner than kubectl, under 200 MB, and within twice the CPU seconds
-of the floor (`bench.floor`); `why pod/x` of a placed pod asks for a handful of things.
+of the floor (`bench.floor`: all pods and nodes, counted); `why pod/x` of a placed pod asks for a handful of things.
 """
 
 import multiprocessing
@@ -47,7 +47,7 @@ def _report(url: str, folder: Path) -> int:
         slow = theirs.cpu < FASTER * ours.cpu or theirs.megabytes < LEANER * ours.megabytes
         missed = missed or slow or ours.megabytes > MOST_MB or ours.cpu > FLOORS * floor.cpu
     _line("kubectl gpu why pod/w77-77 (placed)", _run(_placed(), url, config), theirs, floor)
-    _line("the floor: all pods, typed", floor, theirs, floor)
+    _line("the floor: pods and nodes, typed", floor, theirs, floor)
     return int(missed)
 
 
