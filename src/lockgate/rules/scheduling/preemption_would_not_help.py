@@ -4,10 +4,11 @@
 that fits nowhere. They say what evicting pods of lower priority could do, after the pod was refused for another reason.
 
 Why it matters: they are the last words of the event and are searched for, and no setting of preemption mends the pod.
-How to tell: the reasons stand before `preemption:`. `No preemption victims` on a node means that pods hold what is
-asked for and none has a lower priority; `not helpful` that no pod's end would let it in there: a taint, a selector, a
-cordon, or fewer GPUs than it asks for.
-Fix: mend the reason before it. Where it shall displace others, give it a PriorityClass above theirs.
+How to tell: the reasons stand before `preemption:`. `No preemption victims` means that no pod on the node has a lower
+priority. `Preemption is not helpful` means that no pod's end would let it in there: a taint, a selector or a cordon
+keeps it away, or the node has fewer GPUs than it asks for. Below Kubernetes 1.34 a node without any GPU says `No
+preemption victims` as well.
+Fix: mend the reason before it. Where the pod may displace others, give it a PriorityClass above theirs.
 """
 
 from lockgate.diagnosis.rule import Failed, rule

@@ -4,10 +4,12 @@ Its own words are quoted. Where the numbers of today would let the pod in, the t
 tried again yet.
 
 Why it matters: an unknown reason must not be taken for "GPUs are short".
-How to tell: no rule that looks at the numbers failed; `Preemption is not helpful` and `No preemption victims found`
+How to tell: no rule that looks at the numbers failed. `Preemption is not helpful` and `No preemption victims found`
 alone are no cause.
 Fix: read the quoted text; if a node is open, wait a minute and ask again.
 """
+
+from typing import Final
 
 from lockgate.diagnosis.gate_row import GateRow
 from lockgate.diagnosis.rule import Failed, rule
@@ -15,6 +17,7 @@ from lockgate.diagnosis.seen import MOST_NODES, gate_rows, listed, more_nodes, p
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.places import holders
+from lockgate.kit.counted import counted
 from lockgate.model import names
 from lockgate.model.facts import Events, Missing, Nodes, Pods
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
@@ -23,6 +26,8 @@ from lockgate.scheduling.causes import Cause
 from lockgate.scheduling.messages import FailedScheduling
 from lockgate.scheduling.node_fit import pods_by_node
 from lockgate.scheduling.requests import amounts, defaulted_requests
+
+_NEWER: Final = "no new claims to deallocate"
 
 
 @rule(codes=(), severity=Severity.WARNING, stages=(Stage.SCHEDULING,), gpu=None, fallback=True, asks_gpu=None)
@@ -65,8 +70,9 @@ def _of_foreign(pod: Pod, resource: str, word: Evidence, nodes: Nodes, pods: Pod
     return Failed(
         about=pod_ref(pod),
         title=f"The nodes have too little {resource}, which is no resource of NVIDIA's",
-        summary=f"It asks for {defaulted_requests(pod.spec).get(resource, 0)}; of {all_offered} on {len(offers)} nodes "
-        f"{all_held} are requested. What its vendor's plugin and driver do is not judged here.",
+        summary=f"It asks for {defaulted_requests(pod.spec).get(resource, 0)}; of {all_offered} on "
+        f"{counted(len(offers), 'node')} {counted(all_held, 'is', 'are')} requested. "
+        "What its vendor's plugin and driver do is not judged here.",
         evidence=(
             word,
             *(
@@ -116,12 +122,18 @@ def _in_doubt(open_now: tuple[GateRow, ...]) -> tuple[GateRow, ...]:
 
 
 def _ending(text: FailedScheduling) -> str:
-    """What the preemption part gives away where GPUs are the only reason (kube-scheduler noderesources/fit.go)."""
+    """What the preemption part gives away where GPUs are the only reason.
+
+    Below 1.34 the scheduler asks for victims also where a node offers no GPU at all, so that ending says nothing; where
+    it says that preemption is not helpful it is newer (noderesources/fit.go of 1.33.0 and 1.34.0). The note about
+    claims comes from 1.34 and later alone.
+    """
     after = text.preemption
     if after is None or len(text.reasons) != 1:
         return ""
     if after.victims_missing == text.nodes:
-        return "its ending says that the GPUs are there and other pods hold them; the pods on the nodes tell which"
+        held = "its ending says that the GPUs are there and other pods hold them; the pods on the nodes tell which"
+        return held if _NEWER in text.notes else f"from a scheduler of 1.34 or later {held}; from an older one nothing"
     if after.not_helpful == text.nodes:
         return "its ending says that no node offers as many as are asked for, held or not; the nodes' numbers tell why"
     return ""
