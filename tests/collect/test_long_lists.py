@@ -5,7 +5,7 @@ import io
 import json
 import tarfile
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -170,6 +170,25 @@ def test_reading_a_long_list_takes_little_memory() -> None:
         assert tracemalloc.get_traced_memory()[1] < 14 * PIECE
     finally:
         tracemalloc.stop()
+
+
+def lines(items: list[dict[str, Any]]) -> bytes:
+    return b"".join(json.dumps(each).encode() + b"\n" for each in items)
+
+
+@pytest.mark.parametrize("count", [2, 6000])
+@pytest.mark.parametrize(
+    "put",
+    [
+        lines,
+        lambda items: json.dumps(items, indent=1).encode(),
+        lambda items: written(items[:-1]) + b"\n" + written(items[-1:]),
+        lambda items: b"".join(map(written, ([each] for each in items[:9]))) + written(items[9:]),
+    ],
+    ids=["an object a line", "what jq leaves of a list", "a second list behind the first", "ten lists"],
+)
+def test_what_several_commands_put_into_one_file_is_read_whole(put: Callable[[Any], bytes], count: int) -> None:
+    assert [json.loads(raw) for _, raw in kinds(put(events(count)))] == events(count)
 
 
 # --- which are kept

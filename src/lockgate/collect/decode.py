@@ -1,6 +1,7 @@
 """Foreign bytes into typed objects: text encodings, JSON and YAML, with a clear complaint about anything else."""
 
 import codecs
+import re
 import sys
 from collections.abc import Iterator
 from typing import Any, Final, Protocol
@@ -16,6 +17,7 @@ from lockgate.model.facts import ApiSection
 from lockgate.model.objects import Workload
 
 _OFTEN: Final = 10_000  # objects, after which the memory is looked at
+_TRAILING: Final = re.compile(r"trailing characters \(byte (\d+)\)")  # the byte is that behind the first of them
 _KINDLESS: Final = (
     f"more than {MAX_HELD >> 20} MiB of its objects have no kind, and neither has the list before them; "
     "kubectl get ... -o json writes one into each"
@@ -187,6 +189,8 @@ def _pruned(value: Any) -> Any:
 
 
 def _items(name: str, document: bytes) -> Iterator[tuple[str, bytes]]:
+    if document[:1] == b"[":  # what jq leaves of a list: .items
+        document = b'{"items":%b}' % document
     head = _head(name, document)
     if head.items is not None:
         own_kind = _kind_of_items(head)
@@ -216,7 +220,22 @@ def _documents(name: str, data: bytes) -> list[bytes]:
     text = data if data[:1] in (b"{", b"[") else text_of(name, data).strip().encode()
     if not text:
         raise InputError(f"{name}: is empty")
-    return [text] if text[:1] in (b"{", b"[") else _from_yaml(name, text)
+    return _json_documents(text) if text[:1] in (b"{", b"[") else _from_yaml(name, text)
+
+
+def _json_documents(text: bytes) -> list[bytes]:
+    """Documents one behind the other, as several commands append them to a file, or jq prints them."""
+    found, left = list[bytes](), memoryview(text)
+    while True:
+        try:
+            msgspec.json.decode(left, type=msgspec.Raw)
+        except (msgspec.DecodeError, RecursionError) as error:
+            if behind := _TRAILING.search(str(error)):
+                end = int(behind[1]) - 1
+                found.append(bytes(left[:end]))
+                left = left[end:]
+                continue
+        return [*found, bytes(left)]  # one that is broken is complained of where it is read
 
 
 def _from_yaml(name: str, text: bytes) -> list[bytes]:

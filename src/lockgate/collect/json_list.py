@@ -40,7 +40,7 @@ class Cut:
         self._at = _items_at(start)
         self._document = start
         # The document as far as its list, which is left empty.
-        self.head = start[: self._at] + b"]}" if self._at else b"{}"
+        self.head = start[: self._at] + b"]}" if self._at > 1 else b"{}"
         self.rest = b""
 
     def pieces(self) -> Iterator[list[msgspec.Raw]]:
@@ -63,6 +63,8 @@ class Cut:
 
 def _items_at(start: bytes) -> int:
     """Where the items of a document's list begin; 0 where it is none."""
+    if start[:1] == b"[":
+        return 1
     for found in _ITEMS.finditer(start, 0, _HEAD):
         try:
             # What comes before is a whole object with the list left empty: so the list is the document's own.
