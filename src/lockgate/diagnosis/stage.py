@@ -2,7 +2,7 @@
 
 import enum
 
-from lockgate.model.objects import ContainerStatus, Pod
+from lockgate.model.objects import ContainerStatus, Pod, StateTerminated
 
 # Reasons of a pod that the kubelet refused before it made any container (pkg/kubelet/lifecycle, cm/admission).
 _REFUSALS = ("UnexpectedAdmissionError", "TopologyAffinityError", "NodeAffinity", "AdmissionFailed", "OutOf")
@@ -70,3 +70,17 @@ def _running(pod: Pod) -> Stage:
 def crash_loops(status: ContainerStatus) -> bool:
     """Whether a container crashed, and waits to be started again."""
     return status.state.waiting is not None and status.state.waiting.reason == _CRASH
+
+
+def bad_end(pod: Pod) -> tuple[ContainerStatus | None, StateTerminated | None]:
+    """The first container that ended with an error, now or in its last run, and how."""
+    for status in statuses(pod):
+        for ended in (status.state.terminated, status.last_state.terminated):
+            if ended is not None and ended.exit_code:
+                return status, ended
+    return None, None
+
+
+def is_out_of_memory(ended: StateTerminated | None) -> bool:
+    """Whether the node's kernel ended a container for memory of the host."""
+    return ended is not None and ended.reason == "OOMKilled"

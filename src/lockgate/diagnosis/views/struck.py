@@ -14,7 +14,7 @@ import msgspec
 from lockgate.diagnosis.gate_row import Obstacle
 from lockgate.diagnosis.rule import Failed, Skipped
 from lockgate.diagnosis.seen import listed
-from lockgate.diagnosis.stage import Stage, is_ready
+from lockgate.diagnosis.stage import Stage, bad_end, is_out_of_memory, is_ready
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.xids import Xids
 from lockgate.diagnosis.ways import read_node
@@ -29,7 +29,7 @@ from lockgate.xid.codes import Family
 from lockgate.xid.policies import nvidia_plugin_ignores
 
 STAGES: Final = (Stage.NODE, Stage.SCHEDULING, Stage.RUNNING, Stage.FAILED)
-_OPEN: Final = "That may be why: whose GPU it was, or when, is not known."
+_OPEN: Final = "That may be why: whose GPU it was, or when, is not known"
 _LOG: Final = "on the node: dmesg | grep -iE 'NVRM|Xid'"
 _LEAVE_IT_WELL: Final = (Family.APPLICATION, Family.CONTAINED)  # only the program is ended
 _MOST: Final = 8  # XIDs of one family on one node, told one by one
@@ -130,7 +130,7 @@ def struck(
         found = ((r.node, x) for r in rows for x in xids.on(r.node) if x.active or x.acted)
         return Struck(stage, tuple(Hit(name, x, True, _lacking(_named(name, nodes))) for name, x in found))
     name = pod.spec.node_name
-    blind = name if stage is Stage.FAILED and not xids.known_of(name) else ""
+    blind = name if _may_be_behind(pod, stage) and not xids.known_of(name) else ""
     return Struck(stage, tuple(_of_pod(pod, stage, nodes, xids)), blind)
 
 
@@ -143,7 +143,7 @@ def _unstruck(stage: Stage) -> Struck:
 def _of_pod(pod: Pod, stage: Stage, nodes: Nodes | Missing, xids: Xids) -> Iterable[Hit]:
     """Those of its own GPU; and, if it is not well, those that may have been, unless their GPU is well again."""
     name = pod.spec.node_name
-    sick = stage is Stage.FAILED or not is_ready(pod)
+    sick = _may_be_behind(pod, stage) or (stage is not Stage.FAILED and not is_ready(pod))
     for xid in xids.on(name):
         if f"{pod.namespace}/{pod.name}" not in xid.holders.pods:
             continue
@@ -152,6 +152,11 @@ def _of_pod(pod: Pod, stage: Stage, nodes: Nodes | Missing, xids: Xids) -> Itera
             yield msgspec.structs.replace(hit, sure=True)
         elif sick and (xid.code.family in _LEAVE_IT_WELL or not xid.past):
             yield hit
+
+
+def _may_be_behind(pod: Pod, stage: Stage) -> bool:
+    """Whether a pod ended, and not for memory of the host: the driver clears what the kernel killed off the GPU."""
+    return stage is Stage.FAILED and not is_out_of_memory(bad_end(pod)[1])
 
 
 def _in_its_life(pod: Pod, xid: NodeXid) -> bool:

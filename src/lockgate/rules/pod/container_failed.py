@@ -11,18 +11,18 @@ from typing import Final
 
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import pod_ref
-from lockgate.diagnosis.stage import Stage, statuses
+from lockgate.diagnosis.stage import Stage, bad_end, is_out_of_memory
 from lockgate.kit.counted import counted
 from lockgate.model.facts import Logs, Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
-from lockgate.model.objects import ContainerStatus, Pod, StateTerminated
+from lockgate.model.objects import Pod, StateTerminated
 
 _MORE_MEMORY: Final = Remedy("Raise limits.memory of the container, or let its program take less", "", Risk.LOW)
 
 
 @rule(codes=(), severity=Severity.ERROR, stages=(Stage.FAILED,), gpu=None, fallback=True, asks_gpu=None)
 def container_failed(pod: Pod, logs: Logs | Missing) -> Failed:
-    status, ended = _ended(pod)
+    status, ended = bad_end(pod)
     name, which = (f"Container {status.name}", f" -c {status.name}") if status else ("It", "")
     field = f"status.containerStatuses[{status.name}]" if status else "status.phase"
     words = _words(ended) if ended else (pod.status.message or pod.status.reason or "no status")
@@ -41,26 +41,14 @@ def container_failed(pod: Pod, logs: Logs | Missing) -> Failed:
             *_last_line(pod, status.name if status else "", logs),
         ),
         remedy=(
-            *([_MORE_MEMORY] if _of_memory(ended) else []),
+            *([_MORE_MEMORY] if is_out_of_memory(ended) else []),
             Remedy("Read its log", f"kubectl logs -n {pod.namespace} {pod.name}{which}{previous} --tail=50", Risk.NONE),
         ),
     )
 
 
-def _ended(pod: Pod) -> tuple[ContainerStatus | None, StateTerminated | None]:
-    for status in statuses(pod):
-        for ended in (status.state.terminated, status.last_state.terminated):
-            if ended is not None and ended.exit_code:
-                return status, ended
-    return None, None
-
-
-def _of_memory(ended: StateTerminated | None) -> bool:
-    return ended is not None and ended.reason == "OOMKilled"
-
-
 def _meaning(ended: StateTerminated | None) -> str:
-    if _of_memory(ended):
+    if is_out_of_memory(ended):
         return "It used more memory than limits.memory or its node has: memory of the host, not of a GPU."
     return "Whether a GPU has to do with it cannot be told from here."
 
