@@ -34,6 +34,12 @@ def test_a_permission_that_lacks_is_told_also_where_all_is_well() -> None:
     assert "verdict: logs;" in text
 
 
+def test_no_line_is_empty_where_there_is_nothing_to_add() -> None:
+    lines = list(render_text(_asked(Verdict.UNKNOWN, msgspec.structs.replace(LOGS, decides=True)), Paint(on=False)))
+    assert "\n\n\n" not in "\n".join(lines)
+    assert list(render_text(_asked(Verdict.WARNING, LOGS), Paint(on=False)))[-1]
+
+
 def test_elsewhere_each_stands_with_its_command() -> None:
     text = _text(Verdict.WARNING, LOGS, NODE)
     assert "not needed" not in text

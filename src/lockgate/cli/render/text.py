@@ -184,13 +184,14 @@ def _not_checked(diagnosis: Diagnosis, paint: Paint) -> Iterator[str]:
             yield from _wrap(f"{question.reason}{how}", 6, first=2)
             yield from _dim(f"open: {question.rules}" if question.rules else "", paint, 8, 6)
         yield from _dim(group.more, paint, 2, 2)
-        yield from _wrap(group.hint, 2)
+        yield from _wrap(group.hint, 2) if group.hint else ()
     if left.needless:
         yield from ("", *_dim(left.needless, paint, 2, 0))
 
 
 def _dim(text: str, paint: Paint, indent: int, first: int) -> Iterator[str]:
-    yield from (paint("dim", line) for line in _wrap(text, indent, first=first))
+    if text:
+        yield from (paint("dim", line) for line in _wrap(text, indent, first=first))
 
 
 def _next(roots: list[Finding], paint: Paint) -> Iterator[str]:
