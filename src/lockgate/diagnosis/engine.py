@@ -70,16 +70,16 @@ class _Asked:
 
     def __init__(self, common: Common, target: Target, rules: tuple[Rule, ...]) -> None:
         self._common, self._target, self._rules = common, target, rules
-        self._panels: dict[tuple[Stage, bool], tuple[Panel, Panel]] = {}
+        self._panels: dict[tuple[Stage, bool], tuple[Panel, Panel, tuple[Rule, ...]]] = {}
         self._count = 0
 
     def about(self, subject: Subject) -> Answers:
         """Every rule's word about a subject. Fallback rules come last, and only if nothing else failed."""
         facts = Facts(self._common.snapshot, subject, self._common)
-        panel, fallbacks = self._panels_for(subject)
+        panel, fallbacks, every = self._panels_for(subject)
         told, asked = panel.told(facts), panel.rules
         if not any(isinstance(o, Failed) and not r.aside for r, o in told):
-            told, asked = told + fallbacks.told(facts), panel.rules + fallbacks.rules
+            told, asked = told + fallbacks.told(facts), every
         return Answers(
             said=self._said([(r, o) for r, o in told if isinstance(o, Failed)], subject, facts),
             ruled_out=self._out(told),
@@ -89,12 +89,13 @@ class _Asked:
             ),
         )
 
-    def _panels_for(self, subject: Subject) -> tuple[Panel, Panel]:
-        """The rules that speak about a subject, and those of them that are fallbacks."""
+    def _panels_for(self, subject: Subject) -> tuple[Panel, Panel, tuple[Rule, ...]]:
+        """The rules that speak about a subject, first those that are no fallbacks; and all of them."""
         kind = subject.stage, subject.asks_gpu
         if kind not in self._panels:
             asked = [rule for rule in self._rules if applies(rule, subject)]
-            self._panels[kind] = Panel(r for r in asked if not r.fallback), Panel(r for r in asked if r.fallback)
+            panel, fallbacks = Panel(r for r in asked if not r.fallback), Panel(r for r in asked if r.fallback)
+            self._panels[kind] = panel, fallbacks, panel.rules + fallbacks.rules
         return self._panels[kind]
 
     def _out(self, told: list[tuple[Rule, Outcome]]) -> tuple[RuledOut, ...]:

@@ -1,8 +1,8 @@
-"""Rules that are asked about one subject after the other; those that need the same facts are asked together.
+"""Rules that are asked about one subject after the other; those that need the same of it are asked together.
 
-A rule is a function of the facts that it is given, and of nothing else. So where a subject gives a group of rules the
-very same facts as the subject before, their outcomes are the same as well: thousands of nodes whose stack is well are
-judged once by all the rules that look for what is wrong with it. What is common to all subjects need not be compared.
+A rule is a function of the facts that it is given, and of nothing else. Some of these are common to all subjects. So
+where a subject gives a group of rules the very same other facts as the subject before, their outcomes are the same as
+well: thousands of nodes whose stack is well are judged once by all the rules that look for what is wrong with it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,8 +22,9 @@ class Panel:
         self.rules = tuple(rules)
         groups: dict[tuple[Need, ...], list[tuple[int, Rule]]] = {}
         for place, rule in enumerate(self.rules):
-            groups.setdefault(rule.needs, []).append((place, rule))
-        self._groups = [_Group(needs, members) for needs, members in groups.items()]
+            own = tuple(need for need in rule.needs if not is_common(need.name))
+            groups.setdefault(own, []).append((place, rule))
+        self._groups = [_Group(own, members) for own, members in groups.items()]
 
     def told(self, facts: Facts) -> list[tuple[Rule, Outcome]]:
         """The outcomes that are any, in the order of the rules."""
@@ -33,20 +34,21 @@ class Panel:
 
 
 class _Group:
-    """Rules that need the same facts, and what they said last."""
+    """Rules that need the same of the facts that differ from subject to subject, and what they said last."""
 
-    def __init__(self, needs: tuple[Need, ...], members: Sequence[tuple[int, Rule]]) -> None:
-        self._needs, self._members = needs, members
-        self._own = tuple(need for need in needs if not is_common(need.name))
-        self._last: tuple[Any, ...] | Missing | None = None  # the facts that are the subject's own
+    def __init__(self, own: tuple[Need, ...], members: Sequence[tuple[int, Rule]]) -> None:
+        self._own, self._members = own, members
+        self._last: tuple[Any, ...] | Missing | None = None
         self._words: list[_Word] = []
 
     def words(self, facts: Facts) -> list[_Word]:
         own = arguments(self._own, facts)
         if not _is_same(own, self._last):
-            given = arguments(self._needs, facts)
-            asked = ((place, rule, outcome_of(rule, given)) for place, rule in self._members)
-            self._last, self._words = own, [word for word in asked if word[2] is not None]
+            self._last, self._words = own, []
+            for place, rule in self._members:
+                outcome = outcome_of(rule, arguments(rule.needs, facts))
+                if outcome is not None:
+                    self._words.append((place, rule, outcome))
         return self._words
 
 

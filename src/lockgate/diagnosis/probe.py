@@ -9,7 +9,7 @@ from functools import lru_cache
 import msgspec
 
 from lockgate.diagnosis.gate_row import GateRow, Holder
-from lockgate.diagnosis.views.gate_one import GateOne, gate_one
+from lockgate.diagnosis.views.gate_one import GateOne, gate_on
 from lockgate.diagnosis.views.places import Places
 from lockgate.model import names
 from lockgate.model.facts import Missing, RuntimeClasses
@@ -44,7 +44,7 @@ def _container(resource: str, count: int) -> tuple[Container, ...]:
 
 def gate_of(asking: Pod, node: Node, places: Places) -> GateOne:
     """Gate 1 of one node for its probe: judged as if nothing held its devices, and shown with who holds them."""
-    judged = gate_one(asking, (node,), (), ())
+    judged = gate_on(node, places.vacant, asking)
     here = places.on(node.name)
     if here is None and isinstance(node, ToldNode) and node.requested:
         requested = amounts(node.requested).get(judged.resource, 0)

@@ -13,7 +13,7 @@ import inspect
 import sys
 from collections.abc import Callable
 from functools import cache
-from typing import Any, get_args, get_type_hints
+from typing import Any, NamedTuple, get_args, get_type_hints
 
 import msgspec
 
@@ -60,7 +60,7 @@ Outcome = Failed | Passed | Skipped | None
 Check = Callable[..., Outcome]  # a function of a rule module
 
 
-class Need(msgspec.Struct, frozen=True):
+class Need(NamedTuple):
     """One parameter of a rule or view; an optional one is handed over also when it is Missing."""
 
     name: str

@@ -12,7 +12,7 @@ import msgspec
 
 from lockgate.diagnosis.operand_names import matching, short_name, suggestions, validation
 from lockgate.diagnosis.owners import SECTION_OF
-from lockgate.diagnosis.probe import gate_of, has_gpus, probe
+from lockgate.diagnosis.probe import gate_of, probe
 from lockgate.diagnosis.replaced import replaced
 from lockgate.diagnosis.seen import MOST_NODES
 from lockgate.diagnosis.stage import Stage, is_ready, stage_of
@@ -28,8 +28,9 @@ from lockgate.diagnosis.target import (
     alone,
     find,
 )
-from lockgate.diagnosis.views.gate_one import gate_one, gpu_asked
+from lockgate.diagnosis.views.gate_one import gate_at, gpu_asked
 from lockgate.diagnosis.views.operands import Operands
+from lockgate.diagnosis.views.places import Places
 from lockgate.kit.counted import counted
 from lockgate.kit.near import did_you_mean, near
 from lockgate.model.facts import Missing, Nodes, Pods, Snapshot
@@ -258,16 +259,17 @@ def _cluster_scope(common: Common, target: Target) -> Scope:
     """Without nodes what its pods and workloads tell is left; without pods too there is nothing."""
     snapshot = common.snapshot
     blind = isinstance(snapshot.nodes, Missing) and not isinstance(snapshot.pods, Missing)
-    nodes = () if blind else _known_nodes(snapshot, target)
+    if not blind:
+        _known_nodes(snapshot, target)
     known: Operands = common.get("operands")
-    gpu_nodes = nodes_as_subjects(common, (n for n in nodes if has_gpus(n)))
+    gpu_nodes = nodes_as_subjects(common, () if blind else common.get("places").with_gpus)
     own = {(p.pod.namespace, p.pod.name) for p in known.pods}
     asking = [p for p in snapshot.known_pods if _asks(p) and (p.namespace, p.name) not in own]
     gone = _Gone(snapshot, target)
     own_sick = tuple(s for ds in known.daemon_sets for s in _operand(known, ds, gone))
     kinds = _by_kind(gone.sick(asking))
     left = gone.of((*asking, *(p.pod for p in known.pods)))
-    about = (_whole(snapshot, nodes), *gpu_nodes, *own_sick, *kinds[:MOST_PODS], *_lacking(snapshot), *left)
+    about = (_whole(common), *gpu_nodes, *own_sick, *kinds[:MOST_PODS], *_lacking(snapshot), *left)
     those, sets = counted(len(asking), "pod that asks", "pods that ask"), counted(len(known.daemon_sets), "operand")
     seen = f"{those} for GPUs and {sets} looked at, no node" if blind else ""
     return Scope(target, about, sum(1 + len(s.alike) for s in kinds[MOST_PODS:]), seen, _OWNING)
@@ -278,17 +280,16 @@ def _asks(pod: Pod) -> bool:
     return bool(gpu_asked(pod) or pod.spec.resource_claims)
 
 
-def _whole(snapshot: Snapshot, nodes: Nodes) -> Subject:
-    asking = probe(None, snapshot.runtime_classes)
-    return Subject(stage=Stage.CLUSTER, pod=asking, gate=gate_one(asking, nodes, (), ()))
+def _whole(common: Common) -> Subject:
+    asking, known = probe(None, common.snapshot.runtime_classes), common.get("places")
+    vacant = Places((), ()) if isinstance(known, Missing) else known.vacant
+    return Subject(stage=Stage.CLUSTER, pod=asking, gate=gate_at(vacant, asking))
 
 
 def operator_as_subjects(common: Common) -> tuple[Subject, ...]:
     """The cluster as a whole, and each operand's DaemonSet."""
-    snapshot, known = common.snapshot, common.get("operands")
-    nodes = () if isinstance(snapshot.nodes, Missing) else snapshot.nodes
-    sets = (Subject(stage=Stage.OPERAND, operand=ds) for ds in known.daemon_sets)
-    return _whole(snapshot, nodes), *sets
+    sets = (Subject(stage=Stage.OPERAND, operand=ds) for ds in common.get("operands").daemon_sets)
+    return _whole(common), *sets
 
 
 def sick(pods: Iterable[Pod]) -> tuple[Subject, ...]:

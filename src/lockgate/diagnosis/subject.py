@@ -54,7 +54,7 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     def well(self) -> bool:
         """Whether it does what was asked of it, as far as its own status tells."""
         running = self.stage is Stage.RUNNING and self.pod is not None and is_ready(self.pod)
-        return running or self.stage in _PAST or self._waits_for_its_time or self.has_finished or self._is_scaled_to_0
+        return running or self.stage in _PAST or self._waits_for_its_time or self.has_finished or self.wants_none
 
     @property
     def has_finished(self) -> bool:
@@ -62,9 +62,10 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
         return self.stage is Stage.NO_POD and self.workload is not None and ended_as(self.workload, "Complete")
 
     @property
-    def _is_scaled_to_0(self) -> bool:
-        """Whether somebody chose that it has no pods."""
-        return self.stage is Stage.NO_POD and self.workload is not None and self.workload.spec.replicas == 0
+    def wants_none(self) -> bool:
+        """Whether somebody chose that it has no pods: it is scaled to 0, or suspended."""
+        chosen = self.workload.spec if self.stage is Stage.NO_POD and self.workload is not None else None
+        return chosen is not None and (chosen.replicas == 0 or bool(chosen.suspend))
 
     @property
     def _waits_for_its_time(self) -> bool:
@@ -182,9 +183,9 @@ class Facts:
 def arguments(needs: tuple[Need, ...], facts: Common | Facts) -> tuple[Any, ...] | Missing:
     """What a rule or view is given for what it needs, or the first Missing that it cannot do without."""
     given, known = [], facts.known
-    for need in needs:
-        value = known[need.name] if need.name in known else facts.get(need.name)
-        if type(value) is Missing and not need.optional:
+    for name, optional in needs:
+        value = known[name] if name in known else facts.get(name)
+        if type(value) is Missing and not optional:
             return value
         given.append(value)
     return tuple(given)

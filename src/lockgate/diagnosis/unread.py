@@ -9,17 +9,17 @@ decide nothing; where it is not well and no cause is named, they decide.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from typing import Final
 
 import msgspec
 
 from lockgate.diagnosis.device_plugins import named_plugin
-from lockgate.diagnosis.rule import Check, Failed, Outcome, Rule, Skipped, needs_of
+from lockgate.diagnosis.rule import Failed, Outcome, Rule, Skipped
 from lockgate.diagnosis.stage import Stage, statuses
 from lockgate.diagnosis.subject import Facts, Subject, sections_read
 from lockgate.diagnosis.unread_logs import unread_logs
 from lockgate.diagnosis.ways import COLLECT, PROBE, UNSEEN, read_log, read_node
+from lockgate.kit.by_identity import by_two
 from lockgate.model.facts import API_SECTIONS, Missing, NodeFiles, NodeFolders, NodeStates, Snapshot
 from lockgate.model.finding import NotChecked, Severity
 from lockgate.model.objects import PodSpec
@@ -48,7 +48,7 @@ _WHOLE: Final = (Stage.NODE, Stage.OPERAND, Stage.CLUSTER)
 
 
 def unread(
-    subject: Subject, told: Sequence[tuple[Rule, Outcome]], asked: Sequence[Rule], facts: Facts
+    subject: Subject, told: Sequence[tuple[Rule, Outcome]], asked: tuple[Rule, ...], facts: Facts
 ) -> Iterator[NotChecked]:
     """The sections that rules without a word could not look into, unless a cause is named or they are open already."""
     if any(_names(rule, outcome) for rule, outcome in told):
@@ -59,7 +59,7 @@ def unread(
         lacking = _lacking(section, subject, facts)
         if lacking is None or any(how.startswith(lacking.how) for how in hows if section not in _OF_NODE):
             continue
-        rules = tuple(r.id for r in asked if r.id not in heard and _would_look(r.check, section, facts))
+        rules = tuple(rule.id for rule in _looking(asked, section, facts) if rule.id not in heard)
         if rules:
             decides = _decides(section, subject, facts)
             yield NotChecked(section.replace("_", "-"), lacking.reason, lacking.how, decides, rules)
@@ -121,7 +121,7 @@ def _of_unseen_nodes(questions: Iterable[NotChecked]) -> Iterator[NotChecked]:
 def _one(same: Sequence[NotChecked]) -> NotChecked:
     hows = tuple(dict.fromkeys(n.how for n in same))
     nodes = len(hows) > 1 and all(how.startswith(f"{PROBE} ") for how in hows)
-    rules = tuple(dict.fromkeys(rule for n in same for rule in n.rules))
+    rules = tuple(dict.fromkeys(rule for alike in dict.fromkeys(n.rules for n in same) for rule in alike))
     how = f"{PROBE} all" if nodes else hows[0]
     return msgspec.structs.replace(same[0], how=how, decides=any(n.decides for n in same), rules=rules)
 
@@ -133,21 +133,19 @@ def _names(rule: Rule, outcome: Outcome) -> bool:
     return (outcome.severity or rule.severity).rank >= Severity.ERROR.rank
 
 
-def _would_look(check: Check, section: str, facts: Facts) -> bool:
-    """Whether a rule would have read a section: those of the stack read on only where its pods are not well."""
-    if section not in _read_by(check):
-        return False
-    return not _is_of_stack(check) or section == "pods" or bool(facts.get("ailing").nodes)
+def _looking(asked: tuple[Rule, ...], section: str, facts: Facts) -> tuple[Rule, ...]:
+    """The rules that would have read a section: those of the stack read on only where its pods are not well."""
+    readers, others = _readers(asked, section)
+    if len(others) == len(readers) or section == "pods" or facts.get("ailing").nodes:
+        return readers
+    return others
 
 
-@cache
-def _read_by(check: Check) -> frozenset[str]:
-    return frozenset(sections_read(needs_of(check)))
-
-
-@cache
-def _is_of_stack(check: Check) -> bool:
-    return any(need.name == "ailing" for need in needs_of(check))
+@by_two
+def _readers(asked: tuple[Rule, ...], section: str) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
+    """The rules that read a section, and those of them that are not of the stack."""
+    readers = tuple(rule for rule in asked if section in sections_read(rule.needs))
+    return readers, tuple(rule for rule in readers if all(need.name != "ailing" for need in rule.needs))
 
 
 def _told_in(section: str, subject: Subject) -> str:

@@ -15,6 +15,7 @@ from lockgate.diagnosis.views.places import Places
 from lockgate.kit.by_identity import by_two
 from lockgate.model import names
 from lockgate.model.facts import DeviceClasses, Missing, Namespaces, Nodes, Pods
+from lockgate.model.gpu_node import is_gpu_node
 from lockgate.model.objects import Container, Node, Pod, PodSpec, Taint
 from lockgate.model.told import ToldNode
 from lockgate.scheduling.filters import checks
@@ -82,8 +83,16 @@ def gate_at(
     resource = gpu_asked(pod) or names.GPU
     asked = _counted(defaulted_requests(pod.spec), device_classes)
     beside = _placement(pod, places, namespaces)
-    rows = tuple(_row(pod, asked, resource, n, places, beside(n.name)) for n in places.gpu_nodes if _may_be(pod, n))
+    nodes = sorted((n for n in places.with_gpus if _may_be(pod, n)), key=lambda n: n.name)
+    rows = tuple(_row(pod, asked, resource, n, places, beside(n.name)) for n in nodes)
     return GateOne(resource=resource, asked=asked.get(resource, 0), rows=rows, total_nodes=len(places.all))
+
+
+def gate_on(node: Node, places: Places, pod: Pod) -> GateOne:
+    """The same of one node alone, for a pod without wishes about others."""
+    resource, asked = gpu_asked(pod) or names.GPU, _counted(defaulted_requests(pod.spec), ())
+    rows = (_row(pod, asked, resource, node, places, ()),) if is_gpu_node(node) else ()
+    return GateOne(resource=resource, asked=asked.get(resource, 0), rows=rows, total_nodes=1)
 
 
 def _counted(asked: Amounts, classes: DeviceClasses | Missing) -> Amounts:

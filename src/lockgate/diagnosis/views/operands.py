@@ -84,14 +84,15 @@ def operands(pods: Pods | Missing, namespace_pods: Pods | Missing, daemon_sets: 
         failed = {(p.namespace, p.name): p for p in near if validation(p)}
         known = (*(p for p in known if (p.namespace, p.name) not in failed), *failed.values()) if failed else known
     by_name = {(ds.namespace, ds.name): short_name(ds) for ds in sets}
-    own = (OperandPod(_operand(pod, by_name), pod) for pod in known)
-    return Operands(sets, tuple(each for each in own if each.operand))
+    return Operands(sets, tuple(OperandPod(name, pod) for pod in known if (name := _operand(pod, by_name))))
 
 
 def _operand(pod: Pod, by_name: dict[tuple[str, str], str]) -> str:
     """By its DaemonSet, else by its label; a pod that no DaemonSet owns is none but for the validator's own."""
     owner = _owner(pod)
-    return by_name.get((pod.namespace, owner), "") or (short_name(pod) if owner else validation(pod))
+    if not owner:
+        return validation(pod)
+    return by_name.get((pod.namespace, owner), "") or short_name(pod)
 
 
 def _has_failed(each: OperandPod) -> bool:

@@ -24,9 +24,14 @@ class Places:
         self._summed_up: dict[tuple[int, str], tuple[Room, tuple[Holder, ...]]] = {}  # by node and resource
 
     @cached_property
-    def gpu_nodes(self) -> Nodes:
-        """Those with GPUs, in the order of names."""
-        return tuple(sorted(filter(is_gpu_node, self.all), key=lambda node: node.name))
+    def with_gpus(self) -> Nodes:
+        """The nodes that have GPUs."""
+        return tuple(filter(is_gpu_node, self.all))
+
+    @cached_property
+    def vacant(self) -> "Places":
+        """The same nodes without any pod."""
+        return Places(self.all, ())
 
     @cached_property
     def any_wishes(self) -> bool:
