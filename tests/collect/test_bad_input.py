@@ -140,7 +140,7 @@ CASES: dict[str, tuple[Make, tuple[str, ...]]] = {
         _in_folder("cluster/pods.json", b'{"items": ['),
         ("cluster/pods.json", "not complete"),
     ),
-    "a list where an object should be": (_file("pods.json", b'[{"kind": "Pod"}]'), ("Expected `object`, got `array`",)),
+    "a list of no objects": (_file("pods.json", b"[{}, 3]"), ("Expected `object`, got `int`",)),
     "a list where an object should be, inside": (
         _file("pod.json", b'{"kind": "Pod", "metadata": {"name": "x", "labels": []}}'),
         ("no valid Pod", "`$.metadata.labels`"),

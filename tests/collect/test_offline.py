@@ -256,5 +256,80 @@ def test_a_description_of_a_pod_is_read() -> None:
 def test_an_object_without_a_name_is_none_of_a_cluster(kind: str, metadata: dict[str, str] | None) -> None:
     item = {"kind": kind} | ({} if metadata is None else {"metadata": metadata})
     for text in (item, {"kind": "List", "items": [item]}):
-        with pytest.raises(InputError, match=rf"holds a {kind} without a name \(metadata.name\); expected one"):
+        with pytest.raises(
+            InputError, match=rf"holds an object of kind {kind} without a name \(metadata.name\); expected one"
+        ):
             from_bytes("a.json", json.dumps(text).encode())
+
+
+FULL = "0/2 nodes are available: 2 Insufficient nvidia.com/gpu."
+
+
+def _event(name: str, reason: str, text: str, minute: int) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": f"{name}.{minute}", "namespace": "ml"},
+        "involvedObject": {"kind": "Pod", "namespace": "ml", "name": name},
+        "type": "Warning",
+        "reason": reason,
+        "message": text,
+        "lastTimestamp": f"2026-11-29T10:{minute:02d}:00Z",
+    }
+
+
+def test_a_list_of_events_alone_tells_of_the_pods_that_it_is_about() -> None:
+    facts = from_bytes(
+        "e.json",
+        _list(
+            _event("x", "BackOff", "Back-off restarting failed container", 9), _event("x", "FailedScheduling", FULL, 1)
+        ),
+    )
+    assert [(pod.namespace, pod.name, pod.status.phase) for pod in facts.known_pods] == [("ml", "x", "Running")]
+    assert isinstance(facts.pods, Missing)
+
+
+def test_beside_objects_events_tell_of_no_pod() -> None:
+    assert from_bytes("e.json", _list(_event("x", "FailedScheduling", FULL, 1), NODE)).known_pods == ()
+
+
+def test_what_kubectl_writes_in_place_of_events_is_none(tmp_path: Path) -> None:
+    (tmp_path / "cluster").mkdir()
+    (tmp_path / "cluster" / "events.yaml").write_text("error: You must be logged in to the server (Unauthorized)\n")
+    with pytest.raises(InputError, match=r"cluster/events\.yaml: holds an object of kind Event without a name"):
+        from_path(str(tmp_path), io.BytesIO())
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "Warning: v1 ComponentStatus is deprecated in v1.19+\n",
+        "W1129 10:00:00.000000      12 loader.go:222] Config not found: /x\n\n",
+        "user@host:~$ kubectl get pod x -o json\n",
+    ],
+)
+def test_what_kubectl_says_beside_its_answer_is_passed_over(before: str) -> None:
+    facts = from_bytes("x.json", f"{before}{json.dumps(POD, indent=4)}\n".encode())
+    assert [pod.name for pod in facts.known_pods] == ["x"]
+
+
+def test_colours_are_passed_over() -> None:
+    told = "\x1b[33mName\x1b[0m:             \x1b[32mx\x1b[0m\nNamespace:        ml\n"
+    told += "Status:           Pending\nContainers:\n  main:\n    Image: a\n"
+    assert [pod.name for pod in from_bytes("-", told.encode()).known_pods] == ["x"]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('Error from server (NotFound): pods "x" not found\n', "kubectl's own complaint"),
+        ("NAME   READY   STATUS    RESTARTS   AGE\nx      0/1     Pending   0          5m\n", "a table of kubectl get"),
+        ("[  104.2] NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.\n", "nodes/NODE/dmesg.txt"),
+        ('Nov 29 10:05:01 g1 kubelet[12]: E1129 10:05:01.1 12 pod_workers.go:1301] "x"\n', "nodes/NODE/kubelet.txt"),
+        ("____\n\nStart of NVIDIA bug report log file.\n", "nodes/NODE/nvidia-bug-report.log.gz"),
+        ("it does not work\n", "neither JSON nor YAML"),
+    ],
+)
+def test_a_text_that_is_read_by_nothing_is_told_where_it_belongs(text: str, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        from_bytes("x.txt", text.encode())

@@ -262,7 +262,7 @@ def test_events_without_a_name_are_of_the_pod_that_is_asked_about(start: str) ->
         from_bytes("standard input", text)
 
 
-@pytest.mark.parametrize("text", [b"NAME  READY  STATUS\na  0/1  Pending\n", b"0/4 nodes are available", b"gpu-7\n"])
+@pytest.mark.parametrize("text", [b"0/4 nodes are available", b"gpu-7\n"])
 def test_text_of_no_known_shape_is_answered_with_the_shapes_that_are(text: bytes) -> None:
     with pytest.raises(InputError, match=r"-o json\|yaml.*describe pod\|node.*get events.*explain"):
         from_bytes("standard input", text)

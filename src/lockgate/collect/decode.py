@@ -14,7 +14,7 @@ from lockgate.collect.json_list import PIECE, Cut, Stream
 from lockgate.collect.quantities import check_quantities
 from lockgate.collect.yaml_text import parse_documents
 from lockgate.model.facts import ApiSection
-from lockgate.model.objects import Workload
+from lockgate.model.objects import Event, Workload
 
 _OFTEN: Final = 10_000  # objects, after which the memory is looked at
 _TRAILING: Final = re.compile(r"trailing characters \(byte (\d+)\)")  # the byte is that behind the first of them
@@ -154,9 +154,9 @@ def typed(name: str, raw: bytes, section: ApiSection) -> Any:
 def existing(name: str, raw: bytes, section: ApiSection) -> Any:
     """One object as a cluster has it: its kind's type, and a name; what is about to be created may have none."""
     value = typed(name, raw, section)
-    if not value.metadata.name and section.kind != "Event":  # events are told apart by what they are about
+    if not (value.metadata.name or (isinstance(value, Event) and value.about.kind)):
         expected = "expected one as kubectl get -o json|yaml prints it"
-        raise InputError(f"{name}: holds a {section.kind} without a name (metadata.name); {expected}")
+        raise InputError(f"{name}: holds an object of kind {section.kind} without a name (metadata.name); {expected}")
     return value
 
 

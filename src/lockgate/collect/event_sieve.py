@@ -31,7 +31,7 @@ class EventSieve:
 
     def add(self, event: Event, moment: dt.datetime | None = None) -> None:
         """Take one; `moment` is when it was seen last, where the event itself does not say it."""
-        rank = (self._worth(event), _aware(moment or event.last_seen), self._seen)
+        rank = (self._worth(event), in_zone(moment or event.last_seen), self._seen)
         self._seen += 1
         if self._least is None or rank > self._least:
             self._kept.append((rank, event))
@@ -83,7 +83,8 @@ def _is_telling(text: str) -> bool:
     return any(word in low for word in _SHORT) and _ALONE.search(low) is not None
 
 
-def _aware(moment: dt.datetime | None) -> dt.datetime:
+def in_zone(moment: dt.datetime | None) -> dt.datetime:
+    """A moment that can be compared with others: without a zone it is taken for UTC, none for long ago."""
     if moment is None:
         return _LONG_AGO
     return moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)

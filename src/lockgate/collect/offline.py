@@ -10,13 +10,16 @@ from lockgate.collect.bounds import MAX_TEXT
 from lockgate.collect.custom_owner import parse_owner
 from lockgate.collect.decode import any_objects, existing, objects_in, text_of, untyped, utf8
 from lockgate.collect.errors import InputError
+from lockgate.collect.event_sieve import in_zone
 from lockgate.collect.event_stream import is_event_list, parse_event_stream
+from lockgate.collect.event_table import told_by
 from lockgate.collect.folder import from_folder, latest_moment
 from lockgate.collect.members import is_archive, open_file, packed_alone, read_head
+from lockgate.collect.other_texts import what_it_is
 from lockgate.collect.pasted import looks_pasted, parse_pasted
 from lockgate.collect.taken import Taken
 from lockgate.collect.unwrapped import unwrapped
-from lockgate.model.facts import API_SECTIONS, BY_KIND, Missing, Snapshot
+from lockgate.model.facts import API_SECTIONS, BY_KIND, Events, Missing, Snapshot
 from lockgate.model.objects import Workload
 
 STDIN = "-"
@@ -24,8 +27,9 @@ _LONG_TEXT = (
     f"is more than the {MAX_TEXT >> 20} MiB that are read of YAML and of pasted text; kubectl get ... -o json > FILE "
     "may be of any length, and so may a list of events"
 )
+_JSON = re.compile(rb"[\xef\xbb\xbf\xff\xfe\0 \t\r\n]*(?:\{|\[[\0 \t\r\n]*[{\]])")
 # What every object says of itself, in JSON or YAML.
-_OBJECT = re.compile(r"""(?m)^[ \t{\[-]*["']?(?:apiVersion|kind|items)["']?\s*:|^[ \t]*[{\[]""")
+_OBJECT = re.compile(r"""(?m)^[ \t{\[-]*["']?(?:apiVersion|kind|items)["']?\s*:|^[ \t]*(?:\{|\[\s*[{\]])""")
 
 
 def from_path(path: str, stdin: BinaryIO, namespace: str = "", pod: str = "") -> Snapshot:
@@ -84,7 +88,7 @@ def from_stream(name: str, stream: io.BufferedReader, namespace: str = "", pod: 
 
 def _begins_json(start: bytes) -> bool:
     """Whether a file begins as JSON does, be it UTF-16, as a redirect of PowerShell writes it."""
-    return start.lstrip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n")[:1] in (b"{", b"[") and not start.startswith(b"\0")
+    return _JSON.match(start) is not None
 
 
 def _of_text(name: str, text: str, namespace: str, pod: str) -> Snapshot:
@@ -92,10 +96,7 @@ def _of_text(name: str, text: str, namespace: str, pod: str) -> Snapshot:
     if looks_pasted(text):
         return parse_pasted(name, text, namespace, pod)
     if text.strip() and not _OBJECT.search(text):
-        raise InputError(
-            f"{name}: is neither JSON nor YAML of objects (kubectl get -o json|yaml), nor text of kubectl describe "
-            "pod|node or of kubectl get events; what an error text means, kubectl gpu explain says"
-        )
+        raise InputError(f"{name}: {what_it_is(text)}")
     return _of_objects(name, any_objects(name, text.encode()))
 
 
@@ -136,8 +137,17 @@ def _snapshot(name: str, taken: Taken, owners: tuple[Workload, ...]) -> Snapshot
         found["pods"] = Missing(f"{name} may not hold the pods of all namespaces", "kubectl get pods -A -o json")
     else:
         found["namespace_pods"] = found["pods"]
+    if set(sections) == {"events"}:
+        found |= _told_by(sections["events"])
     found["taken_at"] = latest_moment(found)
     return Snapshot(**found)
+
+
+def _told_by(events: Events) -> dict[str, Any]:
+    """What a list of events alone tells of the objects that they are about."""
+    told = told_by(tuple(sorted(events, key=lambda event: in_zone(event.last_seen))))
+    about = {"namespace_pods": told.namespace_pods} | {s.section: getattr(told, s.section) for s in API_SECTIONS}
+    return {name: each for name, each in about.items() if not isinstance(each, Missing)}
 
 
 def _is_whole_cluster(sections: dict[str, tuple[Any, ...]]) -> bool:

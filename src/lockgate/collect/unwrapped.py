@@ -1,4 +1,4 @@
-"""Text as a terminal printed it, out of what it was copied into: a quotation, a code block, a list, a prompt."""
+"""Text as a program printed it, out of what it was copied into: a quotation, a code block, a list, a terminal."""
 
 import re
 import textwrap
@@ -12,9 +12,15 @@ _PROMPT: Final = re.compile(
 )
 
 
+# Colours and moves of the cursor, as kubecolor writes them into a file (ECMA-48, control sequences).
+_STEERING: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+# What kubectl writes to the terminal beside its answer, and `2>&1` into a file.
+_BESIDE: Final = re.compile(r"^(?:Warning: |[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+\.go:\d+\] )")
+
+
 def unwrapped(text: str) -> str:
     """The text without what surrounds it; a text that nothing surrounds stays as it is."""
-    lines = textwrap.dedent(text.replace("\r\n", "\n")).split("\n")
+    lines = textwrap.dedent(_STEERING.sub("", text.replace("\r\n", "\n"))).split("\n")
     lines = _unquoted(lines)
     while lines and _surrounds(lines[0]):
         lines = lines[1:]
@@ -29,7 +35,7 @@ def _unquoted(lines: list[str]) -> list[str]:
 
 
 def _surrounds(line: str) -> bool:
-    return not line.strip() or _FENCE.match(line) is not None or is_prompt(line)
+    return not line.strip() or _FENCE.match(line) is not None or _BESIDE.match(line) is not None or is_prompt(line)
 
 
 def is_prompt(line: str) -> bool:
