@@ -124,6 +124,8 @@ def _state(about: Sequence[Subject]) -> str:
         return f"runs on {first.pod.spec.node_name or 'its node'}{_with(first.pod)}"
     if first.has_finished:
         return _WHERE[Stage.SUCCEEDED]
+    if first.wants_none:
+        return "has no pod, and wants none"
     if first.stage is Stage.NO_POD and first.workload is not None and not first.workload.spec.replicas:
         return "has no pod between its runs" if first.well and first.workload.kind == "CronJob" else "has no pod"
     return _WHERE[first.stage]

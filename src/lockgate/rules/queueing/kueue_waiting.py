@@ -114,7 +114,7 @@ def _label(kind: str, it: Resource, queue: str) -> Evidence | None:
 def _unseen(kind: str, it: Resource, queue: str, unreadable: bool) -> Failed:
     """Kueue's own word is lacking: it may not be read, or Kueue has not made a Workload."""
     why = (
-        "what it waits for is in Kueue's Workload, which may not be read"
+        "what it waits for is in Kueue's Workload, which was not read"
         if unreadable
         else "Kueue has made no Workload for it: its controller is down, or does not manage this kind"
     )

@@ -1,9 +1,10 @@
 """The workload is scaled to 0 or suspended.
 
-It wants no pods, and somebody chose that.
+Somebody, or a controller that queues work, chose that it has no pods. So it is no fault, and the exit code is 0.
 
-Why it matters: nothing is wrong with GPUs; nobody asks for a pod.
-How to tell: `spec.replicas` is 0, or `spec.suspend` is true.
+Why it matters: people wait for a pod that nobody asks for; no node, GPU or quota has to do with it.
+How to tell: `spec.replicas` is 0, or `spec.suspend` is true. A Job that Kueue holds back is suspended too: that is told
+as Kueue's doing.
 Fix: scale it up, or resume it.
 """
 
@@ -19,12 +20,14 @@ def asks_for_none(workload: Workload) -> Failed | None:
     if wanted(workload) or workload.kind == "DaemonSet":
         return None
     field, value, command = _reason(workload)
+    how = "suspended" if workload.spec.suspend else "scaled to 0"
     place = f"{workload.kind.lower()}/{workload.namespace}/{workload.name}"
     ended = [c for c in workload.status.conditions if c.type in ("Complete", "Failed") and c.status == "True"]
     if ended:
         return None
     return Failed(
         about=place,
+        title=f"The {workload.kind} is {how}",
         summary=f"{workload.kind} {workload.name}: {field} is {value}.",
         evidence=(Evidence(object=place, field=field, value=value),),
         remedy=(Remedy("If it is meant to run", command, Risk.LOW),),

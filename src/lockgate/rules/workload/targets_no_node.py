@@ -7,10 +7,10 @@ How to tell: DESIRED is 0; each node's labels and taints, set beside the templat
 Fix: correct the label or taint that is shown, or the DaemonSet's selector or tolerations.
 """
 
-from lockgate.diagnosis.rule import Failed, Passed, rule
+from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.seen import listed
 from lockgate.diagnosis.stage import Stage
-from lockgate.model.facts import DaemonSets, Nodes
+from lockgate.model.facts import DaemonSets, Missing, Nodes
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.gpu_node import is_gpu_node
 from lockgate.model.objects import DaemonSet, Workload
@@ -21,9 +21,21 @@ _MOST = 5
 
 
 @rule(codes=("G04", "G05"), severity=Severity.ERROR, stages=(Stage.NO_POD,), asks_gpu=None)
-def targets_no_node(workload: Workload, daemon_sets: DaemonSets, nodes: Nodes) -> Failed | Passed | None:
+def targets_no_node(
+    workload: Workload, daemon_sets: DaemonSets | Missing, nodes: Nodes | Missing
+) -> Failed | Passed | Skipped | None:
+    if workload.kind != "DaemonSet":
+        return None
+    if isinstance(daemon_sets, Missing):
+        return Skipped(daemon_sets.reason, daemon_sets.how)
+    if isinstance(nodes, Missing):
+        return Skipped(nodes.reason, nodes.how)
+    return _judged(workload, daemon_sets, nodes)
+
+
+def _judged(workload: Workload, daemon_sets: DaemonSets, nodes: Nodes) -> Failed | Passed | None:
     own = [d for d in daemon_sets if (d.namespace, d.name) == (workload.namespace, workload.name)]
-    if workload.kind != "DaemonSet" or not own:
+    if not own:
         return None
     judged = targets(own[0], [n for n in nodes if is_gpu_node(n)] or nodes)
     running = [t.node for t in judged if t.runs]
