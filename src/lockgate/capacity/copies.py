@@ -69,7 +69,7 @@ def _with_copies(pod: Pod, scene: Scene, where: Mapping[str, int]) -> Scene:
         room = view.room
         for _ in range(count):
             room = room.plus(asked)
-        nodes[name] = msgspec.structs.replace(view, room=room, pods=(*view.pods, *[pod] * count))
+        nodes[name] = msgspec.structs.replace(view, summed_up=room, pods=(*view.pods, *[pod] * count))
     return msgspec.structs.replace(scene, nodes=nodes)
 
 

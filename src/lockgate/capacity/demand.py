@@ -4,8 +4,9 @@ from collections.abc import Iterable
 
 import msgspec
 
+from lockgate.kit.by_identity import by_two
 from lockgate.model import names
-from lockgate.model.objects import Pod
+from lockgate.model.objects import Container, Pod
 from lockgate.scheduling.node_fit import is_terminal
 from lockgate.scheduling.requests import pod_requests
 
@@ -28,17 +29,14 @@ def waiting(pods: Iterable[Pod]) -> tuple[Waiting, ...]:
 
 def gpu_requests(pod: Pod) -> dict[str, int]:
     """The GPU resources that a pod asks for."""
-    if not _asks_gpus(pod):
+    if not _asks_gpus(pod.spec.containers, pod.spec.init_containers):
         return {}
     return {name: count for name, count in pod_requests(pod).items() if names.is_gpu_resource(name)}
 
 
-def _asks_gpus(pod: Pod) -> bool:
-    for container in (*pod.spec.containers, *pod.spec.init_containers):
-        for name in container.resources.requests:  # loops: every pod of a cluster comes by here
-            if names.is_gpu_resource(name):
-                return True
-    return False
+@by_two
+def _asks_gpus(containers: tuple[Container, ...], init: tuple[Container, ...]) -> bool:
+    return any(names.is_gpu_resource(name) for each in (*containers, *init) for name in each.resources.requests)
 
 
 def _waits(pod: Pod) -> bool:

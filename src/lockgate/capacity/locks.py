@@ -72,9 +72,6 @@ def _upgrade(node: Node) -> tuple[Lock, ...]:
 
 def _paused(node: Node) -> tuple[Lock, ...]:
     paused = (names.PAUSED_FOR_DRIVER, names.PAUSED_FOR_MIG)
-    labels = sorted(node.metadata.labels.items())
-    return tuple(
-        Lock(kind=LockKind.PAUSED, text=f"{key}={value}")
-        for key, value in labels
-        if key.startswith(names.DEPLOY_PREFIX) and value in paused
-    )
+    labels = node.metadata.labels.items()
+    found = sorted((key, value) for key, value in labels if value in paused and key.startswith(names.DEPLOY_PREFIX))
+    return tuple(Lock(kind=LockKind.PAUSED, text=f"{key}={value}") for key, value in found)

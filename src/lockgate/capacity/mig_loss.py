@@ -64,9 +64,11 @@ def _of(node: str, devices: tuple[Device, ...]) -> Iterable[MigGpu]:
 def _alike(node: Node) -> MigGpu | None:
     labels, advertised = node.metadata.labels, amounts(node.status.capacity)
     counts = {name.removeprefix(names.MIG_PREFIX): n for name, n in advertised.items() if n and _is_mig(name)}
+    if not counts:
+        return None
     gpus = number(labels, names.GPU_COUNT)
     board = board_of(labels.get(names.GPU_PRODUCT, ""), number(labels, names.GPU_MEMORY))
-    if not counts or not gpus or board is None or any(count % gpus for count in counts.values()):
+    if not gpus or board is None or any(count % gpus for count in counts.values()):
         return None
     each = {profile: count // gpus for profile, count in counts.items()}
     lost = lost_gb(board, [profile for profile, count in each.items() for _ in range(count)])

@@ -92,8 +92,8 @@ def namespace_rows(
     """What each namespace holds on nodes, what of it is idle (None: not measured), and what it waits for."""
     devices = None if idle is None else Counter((holder.namespace, holder.pod) for holder in idle)
     held: dict[tuple[str, str], list[_Held]] = {}
-    for pod in filter(holds_room, pods):
-        for resource, count in gpu_requests(pod).items():
+    for pod, gpus in ((p, gpus) for p in pods if (gpus := gpu_requests(p)) and holds_room(p)):
+        for resource, count in gpus.items():
             none = None if devices is None else min(devices[pod.namespace, pod.name], count)
             held.setdefault((pod.namespace, resource), []).append(_Held(count, none))
     asked: dict[tuple[str, str], list[Waiting]] = {}

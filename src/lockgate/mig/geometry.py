@@ -5,6 +5,7 @@ with seven compute slices, 14, 21, 5, 6, 0 on those with four. Source: `nvidia-s
 where they were published; `products.py` holds what NVML answers for the boards that are simulated.
 """
 
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -102,6 +103,7 @@ BOARDS: Final = (
 )
 
 
+@lru_cache(maxsize=1024)  # asked for every node of a cluster, about the same few products
 def board_of(product: str, total_mib: int | None) -> Board | None:
     """The board with that product name, spaces or hyphens alike; memory decides among variants.
 

@@ -1,6 +1,7 @@
 """A cluster at one moment as the scheduler looks at it: each node with the pods that count against it."""
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 
 import msgspec
 
@@ -21,17 +22,29 @@ from lockgate.scheduling.node_fit import Room, pods_by_node, room
 PodKey = tuple[str, str]
 
 
-class NodeView(msgspec.Struct, frozen=True, kw_only=True):
-    """One node, the pods on it that are not finished, and its arithmetic; `loners` are those with anti-affinity."""
+class NodeView(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+    """One node, and the pods on it that are not finished; `summed_up` is its arithmetic, where that is known already.
+
+    It is added up where somebody asks: of most nodes of a cluster nobody does.
+    """
 
     node: Node
     pods: tuple[Pod, ...]
-    room: Room
-    loners: tuple[Pod, ...] = ()
+    summed_up: Room | None = None
 
     @property
     def name(self) -> str:
         return self.node.name
+
+    @cached_property
+    def room(self) -> Room:
+        """Its arithmetic with these pods."""
+        return self.summed_up or room(self.node, self.pods)
+
+    @cached_property
+    def loners(self) -> tuple[Pod, ...]:
+        """The pods with anti-affinity."""
+        return tuple(filter(_is_loner, self.pods))
 
 
 class Storage(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,9 +122,8 @@ def storage(
 
 
 def node_view(node: Node, pods_here: Iterable[Pod]) -> NodeView:
-    """One node with the pods on it, added up."""
-    pods = tuple(pods_here)
-    return NodeView(node=node, pods=pods, room=room(node, pods), loners=tuple(filter(_is_loner, pods)))
+    """One node with the pods on it."""
+    return NodeView(node=node, pods=tuple(pods_here))
 
 
 def view_with_pod(view: NodeView, pod: Pod) -> NodeView:
