@@ -3,8 +3,9 @@
 The controller asks for a pod and the API server refuses it: the namespace may not request that much.
 
 Why it matters: there is no pod to describe, and GPUs may be free all the while; only the controller's events tell.
-How to tell: the event says `exceeded quota`, with what was asked for, used and allowed. Finished pods do not count.
-Fix: end pods of the namespace that hold the quota, or raise it.
+How to tell: the event says `exceeded quota`, with what was asked for, used and allowed. Pods that wait count too;
+finished ones do not.
+Fix: end pods of the namespace that use the quota up, ask for less, or have the quota raised.
 """
 
 import re

@@ -1,9 +1,14 @@
 """A CDI device that the pod needs is not defined on the node.
 
-The runtime was told a CDI device name and found no specification in its directories that defines it.
+The runtime was told a CDI device name and found no specification in its directories (/etc/cdi, /var/run/cdi) that
+defines it.
 
-Why it matters: the container does not start, however healthy the GPU is. The kind of the name tells who asked for it.
-Fix: renew the specification that should define it, or correct the name that was asked for.
+Why it matters: the container does not start, however healthy the GPU is.
+How to tell: `unresolvable CDI devices` is followed by the name. Its kind, the part before `=`, tells who asked for
+it: `nvidia.com/gpu` the node's own specification, `k8s.device-plugin.nvidia.com/gpu` the device plugin,
+`management.nvidia.com/gpu` NVIDIA's runtime.
+Fix: have the specification that should define it written anew, by its writer's pod on this node; or correct the name
+that was asked for.
 """
 
 import re

@@ -4,11 +4,12 @@ With dynamic resource allocation a driver publishes each node's devices in Resou
 devices that fit every claim of the pod. It writes the same `cannot allocate all claims` where no driver offers
 anything, where other claims hold every device, and where a selector fits none.
 
-Why it matters: `nvidia.com/gpu` and its arithmetic play no part here; a node may show free GPUs and none for claims, or
-the other way round.
+Why it matters: `nvidia.com/gpu` and its arithmetic play no part here; a node may show free GPUs and none for claims,
+or the other way round.
 How to tell: the scheduler says `cannot allocate all claims`; slices and claims, set side by side, tell which of the
 three it is.
-Fix: see which of the three it is: get the driver to publish devices, end a pod that holds one, or loosen the claim.
+Fix: where nothing is offered, see why the driver publishes no devices; where all is held, end a pod that holds one;
+where nothing fits, loosen the claim's selectors.
 """
 
 from lockgate.diagnosis.rule import Failed, Skipped, rule

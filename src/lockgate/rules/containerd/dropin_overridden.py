@@ -4,6 +4,8 @@ Before containerd 2.0 the file that is read last replaces a plugin's table whole
 registry is enough to remove every runtime that another drop-in defines.
 
 Why it matters: each file looks right when it is read alone, and `containerd config dump` shows a plausible runc.
+How to tell: two of the files that are read have the same plugin table, and the handler stands in the earlier one.
+`kubectl gpu effective` shows what is left and which file won.
 Fix: put both into one file, or repeat the whole table in the file that is read last, or use containerd 2.
 """
 

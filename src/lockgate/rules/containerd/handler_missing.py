@@ -4,7 +4,9 @@ The pod's RuntimeClass names a handler that the node's container runtime has not
 
 Why it matters: every pod of that class on the node fails, the operator's own pods among them, so the plugin and its
 GPUs go too. For some seconds during an installation it is normal.
-CRI-O and cri-dockerd have no such handler by design: they inject by CDI or hooks, and their pods name no class.
+How to tell: `no runtime for "nvidia" is configured`, or with CRI-O `failed to find runtime handler nvidia`; the
+node's `status.runtimeHandlers` (Kubernetes 1.30 and later) does not list it. CRI-O and cri-dockerd have no such
+handler by design: they inject by CDI or hooks, and their pods name no class.
 Fix: see the toolkit pod of the node; it writes the handler into the runtime's configuration and restarts it. With
 CRI-O or cri-dockerd drop `runtimeClassName`.
 """

@@ -1,7 +1,8 @@
 """A handler's options hold one key in two spellings.
 
 `BinaryName` and `binaryName`, `SystemdCgroup` and `systemdCgroup`: one comes from a person's template, the other from
-a toolkit that wrote beside it. containerd reads options without regard to case, and which of both wins is said nowhere.
+a toolkit that wrote beside it. containerd reads options without regard to case, and nothing says which of the two
+wins.
 
 Why it matters: the handler is there and loaded, and what runs may be plain runc: containers start without a GPU.
 How to tell: `containerd config dump` shows both keys in one table.

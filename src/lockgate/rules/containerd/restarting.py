@@ -1,11 +1,11 @@
 """The container runtime does not answer on the node.
 
 Kubelet and toolkit reach it by its socket, and nothing listens there. While the toolkit restarts it that lasts for
-seconds; if it lasts longer, the runtime does not come up, be it for a configuration that it refuses.
+seconds. If it lasts longer the runtime does not come up, often since it refuses its configuration.
 
 Why it matters: no container starts or stops on the node meanwhile; what runs goes on.
 How to tell: `dial unix ....sock: connect: connection refused` is the last thing that is said of the pod.
-Fix: wait a minute; if it stays, read on the node why the runtime ends.
+Fix: wait a minute. If it stays, read on the node why the runtime ends: `journalctl -u containerd` (or crio).
 """
 
 import re

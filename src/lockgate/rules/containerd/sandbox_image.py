@@ -1,10 +1,13 @@
 """The node cannot get its sandbox image.
 
-Every pod needs the runtime's pause image; its name stands in the runtime's configuration, and it cannot be pulled.
+Every pod begins with the runtime's pause image. Its name stands in the runtime's configuration, and it cannot be
+pulled.
 
-Why it matters: no new pod starts on the node, whatever it asks for. A lost `sandbox_image` setting makes containerd ask
-for a registry of its own choice.
-Fix: let the node reach that registry, or set `sandbox_image` (containerd 1) or `pinned_images.sandbox` (containerd 2).
+Why it matters: no new pod starts on the node, whatever it asks for.
+How to tell: the event FailedCreatePodSandBox says `failed to get sandbox image` and names it. A name that nobody
+chose means that the setting was lost, and the runtime asks for a registry of its own choice.
+Fix: let the node reach that registry, or set `sandbox_image` (containerd 1) or `pinned_images.sandbox` (containerd
+2).
 """
 
 import re

@@ -2,10 +2,12 @@
 
 No node has a PCI label of node discovery, `nvidia.com/gpu.present`, or a GPU resource.
 
-Why it matters: without the PCI label the operator deploys nothing and still says `ready`.
+Why it matters: no pod that asks for a GPU can be placed. Without the PCI label the operator deploys nothing, and
+still says `ready`.
 How to tell: `kubectl get nodes -L feature.node.kubernetes.io/pci-10de.present,nvidia.com/gpu.present` has empty
 columns.
-Fix: let node feature discovery run on the GPU nodes (tolerations!), or join a GPU node.
+Fix: where GPU nodes exist, let node feature discovery run on them: their taints need a toleration in its DaemonSet.
+Else add a node with a GPU.
 """
 
 from lockgate.diagnosis.rule import Failed, Passed, rule

@@ -1,12 +1,12 @@
 """A GPU does not start: the driver cannot initialize it.
 
-The module is loaded and found the device, and its firmware or hardware did not come up.
+The kernel module is loaded and found the device, and the device's firmware or hardware did not come up.
 
 Why it matters: the GPU is lost until it is reset; a node with one GPU has none, and clients of the driver may hang.
 How to tell: `RmInitAdapter failed` in the kernel's log, or the driver container's, names the PCI address; GSP and GFW
 are the GPU's own firmware.
-Fix: cold-boot the node (power off, not reboot); if it comes back, it is broken or badly seated, or driver and firmware
-do not go together: try another driver release, then have the GPU replaced.
+Fix: power the node off and on (a reboot is not enough). If the error returns, try another driver release, since
+driver and firmware may not go together. If that changes nothing the GPU is broken or badly seated: have it replaced.
 """
 
 import re

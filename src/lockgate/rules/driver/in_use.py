@@ -3,9 +3,10 @@
 Before a driver is exchanged its kernel module must be unloaded, which the kernel refuses while any process or module
 holds it. The driver manager (an init container) then gives up and is tried again.
 
-Why it matters: the new driver never comes up, and the paused operands do not come back. What runs may go on.
+Why it matters: the new driver never comes up, and the paused operands do not come back. Pods that compute now are not
+touched.
 How to tell: the driver manager's log says that the driver is in use; GPU pods, or programs on the host, hold it.
-Fix: end what holds it: drain the GPU pods of the node, stop host programs (X, nvidia-persistenced, dcgm); where a
+Fix: end what holds it: drain the GPU pods of the node, stop host programs (X, nvidia-persistenced, dcgm). Where a
 driver is installed on the host, switch the operator's off (`driver.enabled: false`).
 """
 

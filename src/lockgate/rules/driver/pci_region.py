@@ -3,7 +3,8 @@
 A GPU needs large regions of the PCI address space (BARs). The system's firmware or hypervisor assigned none, or one
 that the kernel cannot use.
 
-Why it matters: the driver refuses the device; no other operand can do anything about it.
+Why it matters: the driver refuses the device. Nothing in Kubernetes can change that, and every operand of the node
+waits for the driver.
 How to tell: `This PCI I/O region assigned to your NVIDIA device is invalid` in the kernel's log, or the driver
 container's, with BAR and address.
 Fix: switch on `Above 4G decoding` in the firmware (for a virtual machine give it a larger 64-bit MMIO window), update

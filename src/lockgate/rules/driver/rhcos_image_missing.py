@@ -1,11 +1,13 @@
 """OpenShift has no driver toolkit image for the node's release.
 
-On OpenShift the driver is built with a toolkit image that belongs to the exact release of the nodes' system. The image
-stream of the cluster has none for this one, so the operator falls back to packages that need an entitlement.
+On OpenShift the driver is built with a toolkit image that belongs to the exact release of the nodes' system. The
+image stream of the cluster has none for this one, so the operator falls back to packages that need an entitlement.
 
-Why it matters: the driver build usually fails on such nodes, after an update of the cluster that is not through.
+Why it matters: the driver build usually fails on such nodes, and they offer no GPU. It happens when an update of the
+cluster has not finished.
 How to tell: the driver's DaemonSet carries `openshift.driver-toolkit.rhcos-image-missing=true`.
-Fix: finish the cluster's update, so that the image stream knows the release; behind a mirror, mirror the toolkit image.
+Fix: finish the cluster's update, so that the image stream knows the release; behind a mirror, mirror the toolkit
+image.
 """
 
 from lockgate.diagnosis.followers import AFTER_DRIVER

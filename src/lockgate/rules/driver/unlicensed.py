@@ -1,12 +1,12 @@
 """The vGPU of a node has no licence.
 
-A virtual GPU works with all its speed only while its guest driver holds a licence. Without one it is slowed down after
+A virtual GPU works at full speed only while its guest driver holds a licence. Without one it is slowed down after
 some minutes, and CUDA is refused in the end.
 
-Why it matters: GPU pods run, slow or not at all, and nothing in Kubernetes tells why.
+Why it matters: GPU pods run, slowly or not at all, and nothing in Kubernetes tells why.
 How to tell: `nvidia-smi -q` shows `License Status: Unlicensed`.
 Fix: give the driver its client token (`driver.licensingConfig.secretName`), and see that the node reaches the licence
-server; nvidia-gridd says in the system's log what it minds.
+server. nvidia-gridd writes into the system's log why it gets none.
 """
 
 import re

@@ -4,10 +4,12 @@ It worked, and then NVML answers `Unknown Error`, while the host still sees the 
 rules of the container's cgroup anew (`systemctl daemon-reload`, or a change of the CPU manager), without the GPU's
 devices, which the hook had added behind its back.
 
-Why it matters: the pod stays Running and cannot compute. The same happens again to every pod that is made so.
+Why it matters: the pod stays Running and cannot compute, and the next reload does the same to every pod that gets its
+GPU in this way.
 How to tell: the first lines of the log show a working GPU; `nvidia-smi` works on the host and in a new pod.
-Fix: make the pod anew. To keep it from coming back inject by CDI, or set `PASS_DEVICE_SPECS=true` for the device
-plugin, so that the runtime itself knows the devices; on old runc the links in /dev/char as well.
+Fix: delete the pod, so that it is made anew. To keep it from coming back inject by CDI, or set
+`PASS_DEVICE_SPECS=true` for the device plugin, so that the runtime itself knows the devices. An old runc needs the
+device links below /dev/char as well.
 """
 
 import re

@@ -1,12 +1,12 @@
 """Programs hang in the driver.
 
-The kernel found programs that wait in the driver for minutes (state D): `nvidia-smi`, the device plugin, or a CUDA
-program. They cannot be ended either.
+The kernel found programs that have waited in the driver for minutes (state D): `nvidia-smi`, the device plugin, or a
+CUDA program. Not even `kill -9` ends them.
 
 Why it matters: nothing says so but silence: pods stay in ContainerCreating or Terminating, probes time out.
 How to tell: `blocked for more than 120 seconds` in the kernel's log; `ps` shows state D. Often XID 119 or 79 stands
 before.
-Fix: drain the node and reboot it; a process in state D goes in no other way.
+Fix: drain the node and reboot it: nothing else frees a process in state D.
 """
 
 import re

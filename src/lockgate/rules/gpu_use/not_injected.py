@@ -4,8 +4,8 @@ The limit is there, the scheduler and the kubelet did their part, and the runtim
 handler is plain `runc`, no CDI device came with it, and the pod names no runtime class.
 
 Why it matters: gate 1 is open and gate 2 is shut, so the GPU is held by a program that cannot use it.
-How to tell: the program finds no `nvidia-smi`, `libcuda.so.1` or device, as any other image on the node would not.
-`CUDA driver version is insufficient` means the same far more often than a driver that is really old.
+How to tell: the program finds no `nvidia-smi`, `libcuda.so.1` or device, and no other image would find them on this
+node. `CUDA driver version is insufficient` means the same far more often than a driver that is really old.
 Fix: let the runtime inject by CDI (containerd 1.7 and newer), or name runtime class `nvidia`, or make `nvidia` the
 default handler.
 """

@@ -4,6 +4,8 @@ The runtime is told to take device nodes from the driver root (`/run/nvidia/driv
 driver container is gone or not ready, or the driver is on the host and the root should be `/`.
 
 Why it matters: no container gets a GPU on this node.
+How to tell: the runtime's words name a path below `/run/nvidia/driver`. Where `nvidia-smi` works on the host itself,
+the root is wrong; where it does not, the driver container has not brought the driver yet.
 Fix: wait for the driver container, or let the toolkit use the host's root where the driver is installed on the host
 (`driver.enabled: false`).
 """

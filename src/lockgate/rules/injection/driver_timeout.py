@@ -1,11 +1,11 @@
 """The driver does not answer: it hangs.
 
-NVIDIA's hook asked the driver for its GPUs and got no answer in time. Usually one GPU of the node hangs (its firmware,
-the bus), and every client of the driver waits for it.
+NVIDIA's hook asked the driver for its GPUs and got no answer in time. Usually one GPU of the node hangs (its
+firmware, the bus), and every client of the driver waits for it.
 
-Why it matters: no container with a GPU can be made on this node, also with the GPUs that are well.
+Why it matters: no container with a GPU can be made on this node, not even for the GPUs that are well.
 How to tell: the kernel's log has an Xid (79, 119, 120) or a blocked task; `nvidia-smi` hangs on the node as well.
-Fix: reset the GPU or reboot the node; drain it first, since what runs there may go on.
+Fix: reset the GPU or reboot the node. Drain it first: pods that already compute on the other GPUs may still work.
 """
 
 import re

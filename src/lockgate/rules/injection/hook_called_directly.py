@@ -1,10 +1,11 @@
 """NVIDIA's hook was called without NVIDIA's runtime.
 
-Something adds `nvidia-container-runtime-hook` to containers by itself (a hook folder, `docker --gpus`, a leftover of an
-old installation), while the toolkit is set to another mode than `legacy`, in which the hook refuses to work.
+Something adds `nvidia-container-runtime-hook` to containers by itself (a hook folder, `docker --gpus`, a leftover of
+an old installation), while the toolkit is set to another mode than `legacy`, in which the hook refuses to work.
 
-Why it matters: no container that gets the hook starts, be the GPU as healthy as it may.
-How to tell: the text is the hook's own (nvidia-container-toolkit, cmd/nvidia-container-runtime-hook).
+Why it matters: no container that gets the hook starts, however healthy the GPU is.
+How to tell: the hook says so itself: `invoking the NVIDIA Container Runtime Hook directly`. On the node a file in
+/usr/share/containers/oci/hooks.d or /etc/containers/oci/hooks.d names it.
 Fix: remove the hook file, and let CDI or the nvidia runtime class inject the device.
 """
 

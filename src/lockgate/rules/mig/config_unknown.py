@@ -5,7 +5,8 @@ does not fit the GPUs of the node.
 
 Why it matters: the node keeps its old layout; `nvidia.com/mig.config.state` says failed.
 How to tell: the MIG manager's log says that the selected configuration is not present.
-Fix: choose a name that is there, or add one to the ConfigMap; the amounts of memory in it have to be the board's.
+Fix: choose a name that is there, or add one to the ConfigMap. Profile names carry the memory of the board: what is
+1g.5gb on an A100 of 40 GB is 1g.10gb on one of 80 GB.
 """
 
 import re

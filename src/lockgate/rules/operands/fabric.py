@@ -4,7 +4,8 @@ On machines with NVSwitch the GPUs form one fabric that nvidia-fabricmanager set
 and CUDA answers 802, `system not yet initialized`.
 
 Why it matters: no CUDA program runs on this node, and the validator's CUDA step holds the operands up.
-How to tell: `nvidia-smi -q` shows `Fabric / State: In Progress`; fabricmanager's log says what it minds.
+How to tell: `nvidia-smi -q` shows `Fabric / State: In Progress`; the fabric manager's log says what keeps it from
+finishing.
 Fix: install nvidia-fabricmanager in exactly the driver's version and start it; with a driver on the host nobody else
 does that. A GPU or switch that failed keeps the fabric down as well.
 """

@@ -1,12 +1,14 @@
 """The device plugin is not serving: the kubelet lost it, or never met it.
 
-When the connection ends, the kubelet calls every device unhealthy at once (allocatable 0) and after five minutes, or
-when it starts anew, sets capacity to 0 as well. The key stays at 0: a plugin has registered there before.
+The plugin tells the kubelet which GPUs there are. When their connection ends, the kubelet calls every device
+unhealthy at once (allocatable 0), and after five minutes, or when it starts anew, sets capacity to 0 as well. The
+resource's name stays on the node.
 
-Why it matters: GPU pods that run keep running, and nothing new starts; the text is the same as for a full node.
-How to tell: capacity n and allocatable 0 (lost within five minutes), or 0 of 0 (longer ago), and the state of its
-pod.
-Fix: find out why the plugin's pod does not run or does not register; it takes devices up again by itself.
+Why it matters: GPU pods that run keep running, and nothing new starts; the event says the same `Insufficient
+nvidia.com/gpu` as for a full node.
+How to tell: capacity n and allocatable 0: lost within the last five minutes. Capacity 0 and allocatable 0: lost
+longer ago. No such name on the node: no plugin ever registered there. The state of its pod says the rest.
+Fix: find out why the plugin's pod does not run or does not register; once it does, the GPUs come back by themselves.
 """
 
 from typing import Final
@@ -21,7 +23,7 @@ from lockgate.diagnosis.seen import MOST_NODES, gate_rows, listed, log_lines
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.devices import Devices
 from lockgate.diagnosis.views.gate_one import GateOne
-from lockgate.diagnosis.views.plugin import Plugin, PluginOn, PluginState
+from lockgate.diagnosis.views.plugin import Plugin, PluginOn, PluginState, plugin_on
 from lockgate.model.facts import Logs, Missing, Nodes, NodeStates
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.node_state import GPUNodeState
@@ -52,21 +54,18 @@ def plugin_gone(
     stage: Stage,
 ) -> Failed | Passed | None:
     without = gate_one.nearest_with(Obstacle.NO_RESOURCE, Obstacle.GONE)
+    on = {node.name: plugin_on(plugin, node) for node in nodes} if without else {}
     # A node that offers other GPU resources has a plugin that serves.
-    lost = [r for r in without if (r.known or _is_broken(plugin, r)) and not r.others and not devices.explain(r)]
+    lost = [r for r in without if (r.known or _is_broken(on[r.node])) and not r.others and not devices.explain(r)]
     if stage is Stage.NODE:  # seen from the node, what keeps the plugin away is the fault, and told by its own rule
-        lost = [r for r in lost if _on(plugin, r).state is not PluginState.NOT_TARGETED]
+        lost = [r for r in lost if on[r.node].state is not PluginState.NOT_TARGETED]
     if lost:
         stages = () if isinstance(node_states, Missing) else node_states
         before = [e for state in stages if state.name == lost[0].node for e in _before_it(state)]
         named = {node.name: named_plugin(node) for node in nodes}
-        return _failed(gate_one, lost, [_named(_on(plugin, r), named.get(r.node, "")) for r in lost], logs, before)
+        return _failed(gate_one, lost, [_named(on[r.node], named.get(r.node, "")) for r in lost], logs, before)
     serving = [r.node for r in gate_one.rows if r.allocatable]
     return Passed(f"a plugin serves on {listed(serving)}") if serving else None
-
-
-def _on(plugin: Plugin | Missing, row: GateRow) -> PluginOn:
-    return PluginOn(node=row.node, state=PluginState.UNKNOWN) if isinstance(plugin, Missing) else plugin.on(row.node)
 
 
 def _named(on: PluginOn, pod: str) -> PluginOn:
@@ -74,8 +73,8 @@ def _named(on: PluginOn, pod: str) -> PluginOn:
     return msgspec.structs.replace(on, pod=pod) if pod and on.state is PluginState.UNKNOWN else on
 
 
-def _is_broken(plugin: Plugin | Missing, row: GateRow) -> bool:
-    return _on(plugin, row).state in (PluginState.NOT_READY, PluginState.NO_POD)
+def _is_broken(on: PluginOn) -> bool:
+    return on.state in (PluginState.NOT_READY, PluginState.NO_POD)
 
 
 def _before_it(state: GPUNodeState) -> list[Evidence]:

@@ -2,7 +2,8 @@
 
 Its last step may start a pod that asks for one GPU. Where users hold them all, the kubelet refuses that pod.
 
-Why it matters: the node works, and the validator says that it does not: a false alarm, which can hold up the operator.
+Why it matters: it is a false alarm: the node works, and the validator says that it does not, which can hold up the
+operator.
 How to tell: `nvidia-device-plugin-validator` has failed with `Requested: 1, Available: 0`, and the GPUs are held.
 Fix: nothing is broken. Let the validator skip the pod: `validator.plugin.env` with WITH_WORKLOAD=false, as newer
 operators do by themselves.

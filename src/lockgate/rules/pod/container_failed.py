@@ -1,10 +1,13 @@
 """A container ends with an error.
 
-Its program ended by itself; both gates were passed. Nothing that is known of GPUs explains it.
+Its program ended, both gates were passed, and nothing that is known of GPUs explains it.
 
 Why it matters: it may be the program's own fault or a GPU's (an XID, a driver that went away); the log tells.
-How to tell: the container's last state has an exit code and its log the last words.
-Fix: read the container's log; look for `Xid` in the node's kernel log if it speaks of CUDA or NVML.
+How to tell: the container's last state has an exit code and its log the last words. `OOMKilled` is about memory of
+the host: the kernel ended it at `limits.memory`, or since the node had none left. GPU memory has nothing to do with
+it.
+Fix: read the container's log; look for `Xid` in the node's kernel log if it speaks of CUDA or NVML. After `OOMKilled`
+raise `limits.memory`.
 """
 
 from typing import Final

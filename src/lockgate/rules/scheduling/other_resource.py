@@ -1,6 +1,6 @@
 """The GPU nodes have too little of something else.
 
-GPUs would do; CPU, memory, storage, huge pages or the number of pods on the node is what is short.
+Enough GPUs are free. CPU, memory, storage, huge pages or the number of pods on the node is what is short.
 
 Why it matters: the pod looks like a GPU problem because it asks for a GPU, and adding GPUs would not help.
 How to tell: GPUs have headroom on the node, and the resource that is named has less than the pod asks for.

@@ -4,7 +4,8 @@ Its own words are quoted: admission refused the pod, or the controller itself is
 
 Why it matters: an unknown text must not be taken for one of the known faults.
 How to tell: the newest event of the workload, or of the controller below it, is quoted.
-Fix: read the quoted text.
+Fix: read the quoted text: it names the field, the object or the policy that is refused. Once that is put right the
+controller tries again by itself.
 """
 
 from lockgate.diagnosis.rule import Failed, rule

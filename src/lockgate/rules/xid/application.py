@@ -4,9 +4,11 @@ The driver ended a program that made a fault on the GPU: a wrong address (31), a
 commands (32, 69, 80), or it was cleared away after another error (43, 45, 68).
 
 Why it matters: the pod crashes, and it looks like a broken GPU. The GPU is well, and the next program can use it.
-How to tell: NVIDIA's device plugin ignores 13, 31, 43, 45 and 68, but takes the GPU away after 69, 80 or 32, until the
-plugin is restarted. XID 45 follows another error: look for the one before it.
-Fix: look into the program (compute-sanitizer, newer CUDA libraries). When many programs fail on one GPU, suspect it.
+How to tell: the line names the program's process. XID 45 follows another error, or a program that was killed: look
+for what stands before it. NVIDIA's device plugin ignores 13, 31, 43, 45 and 68, but takes the GPU away after 69, 80
+or 32, until the plugin is restarted.
+Fix: look into the program (compute-sanitizer, newer CUDA libraries). When many different programs fail on one GPU,
+suspect that GPU.
 """
 
 from lockgate.diagnosis.rule import Failed, Skipped, rule

@@ -1,6 +1,7 @@
-"""The driver reports an XID that is not in the table.
+"""The driver reports an XID that Lockgate has no page for.
 
-The table holds the codes of the failure catalogue. The line of the driver is quoted as it is.
+The commoner codes are explained each on a page of its own; this one is not among them. The line of the driver is
+quoted as it is.
 
 Why it matters: a code that is not known must not be taken for harmless, nor for a broken GPU.
 How to tell: NVIDIA's list of XIDs (docs.nvidia.com/deploy/xid-errors) has every code with its action.
