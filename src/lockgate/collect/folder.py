@@ -37,6 +37,10 @@ _METRICS = ("metrics", "dcgm-exporter")  # of a node's exporter, as it publishes
 _COMMAND = re.compile(r"^[A-Za-z0-9._-]+\.(?:txt|json|toml|log)$")
 
 
+class NoLayoutError(InputError):
+    """The folder is laid out in none of the ways that are known."""
+
+
 class _Parts:
     """What has been read so far."""
 
@@ -83,8 +87,9 @@ def from_folder(root: Path, asked: str = "") -> Snapshot:
     if not (parts.objects or parts.logs or parts.nodes):
         if must_gather.is_must_gather(flat):
             return must_gather.from_must_gather(root)
-        raise InputError(
-            f"{root}: holds none of cluster/<resource>.json, logs/<namespace>/<pod>/<container>.log, nodes/<node>/..."
+        raise NoLayoutError(
+            f"{root}: holds none of cluster/<resource>.json, logs/<namespace>/<pod>/<container>.log, nodes/<node>/... "
+            "and no other files of kubectl get -o json|yaml or kubectl describe"
         )
     return _snapshot(parts)
 

@@ -4,23 +4,20 @@ import io
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
+from lockgate.collect.any_kinds import AnyKinds
 from lockgate.collect.bounds import MAX_TEXT
-from lockgate.collect.custom_owner import parse_owner
-from lockgate.collect.decode import any_objects, existing, objects_in, text_of, untyped, utf8
+from lockgate.collect.decode import any_objects, objects_in, text_of, utf8
 from lockgate.collect.errors import InputError
-from lockgate.collect.event_sieve import in_zone
 from lockgate.collect.event_stream import is_event_list, parse_event_stream
-from lockgate.collect.event_table import told_by
-from lockgate.collect.folder import from_folder, latest_moment
+from lockgate.collect.folder import NoLayoutError, from_folder
+from lockgate.collect.loose import from_loose
 from lockgate.collect.members import is_archive, open_file, packed_alone, read_head
 from lockgate.collect.other_texts import what_it_is
 from lockgate.collect.pasted import looks_pasted, parse_pasted
-from lockgate.collect.taken import Taken
 from lockgate.collect.unwrapped import unwrapped
-from lockgate.model.facts import API_SECTIONS, BY_KIND, Events, Missing, Snapshot
-from lockgate.model.objects import Workload
+from lockgate.model.facts import Snapshot
 
 STDIN = "-"
 _LONG_TEXT = (
@@ -53,9 +50,19 @@ def from_path(path: str, stdin: BinaryIO, namespace: str = "", pod: str = "") ->
             if alone is not None:
                 return from_stream(path, alone, namespace, pod)
     if is_whole:
-        return from_folder(root, pod)
+        return _of_folder(root, namespace, pod)
     with open_file(root) as file:
         return from_stream(path, file, namespace, pod)
+
+
+def _of_folder(root: Path, namespace: str, pod: str) -> Snapshot:
+    """A folder or archive in one of the layouts that are known, or of files under any names."""
+    try:
+        return from_folder(root, pod)
+    except NoLayoutError:
+        if (loose := from_loose(root, namespace, pod)) is None:
+            raise
+        return loose
 
 
 def from_bytes(name: str, data: bytes, namespace: str = "", pod: str = "") -> Snapshot:
@@ -101,61 +108,11 @@ def _of_text(name: str, text: str, namespace: str, pod: str) -> Snapshot:
 
 
 def _of_objects(name: str, objects: Iterable[tuple[str, bytes]], asked: str = "") -> Snapshot:
-    taken = Taken(name, asked)
-    owners: list[Workload] = []
-    unknown: set[str] = set()
-    for kind, raw in objects:
-        if kind not in BY_KIND:
-            unknown.add(kind or "object without a kind")
-            owners += _owner(name, raw)
-            continue
-        section = BY_KIND[kind]
-        taken.add(section.section, [existing(name, raw, section)])
-    if not (taken or owners):
-        raise InputError(
-            f"{name}: holds {_listed(unknown)}; expected a Pod, a List of pods or another kind that is read"
-        )
-    return _snapshot(name, taken, tuple(owners))
-
-
-def _owner(name: str, raw: bytes) -> list[Workload]:
-    """An object of another kind counts where a pod template lies in it."""
-    owner = parse_owner(name, untyped(name, raw))
-    return [owner] if owner.spec.template.spec.containers else []
-
-
-def _snapshot(name: str, taken: Taken, owners: tuple[Workload, ...]) -> Snapshot:
-    sections = taken.sections
-    found: dict[str, Any] = {**sections, "left_out": taken.left_out}
-    found |= {"custom_owners": owners} if owners else {}
-    for section in API_SECTIONS:
-        absent = Missing(f"not in {name}", f"kubectl get {section.plural} -A -o json")
-        found.setdefault(section.section, absent)
-    if "pods" in sections and not _is_whole_cluster(sections):
-        # One pod, or one namespace's pods: what other pods hold on the nodes is not known.
-        found["namespace_pods"] = found["pods"]
-        found["pods"] = Missing(f"{name} may not hold the pods of all namespaces", "kubectl get pods -A -o json")
-    else:
-        found["namespace_pods"] = found["pods"]
-    if set(sections) == {"events"}:
-        found |= _told_by(sections["events"])
-    found["taken_at"] = latest_moment(found)
-    return Snapshot(**found)
-
-
-def _told_by(events: Events) -> dict[str, Any]:
-    """What a list of events alone tells of the objects that they are about."""
-    told = told_by(tuple(sorted(events, key=lambda event: in_zone(event.last_seen))))
-    about = {"namespace_pods": told.namespace_pods} | {s.section: getattr(told, s.section) for s in API_SECTIONS}
-    return {name: each for name, each in about.items() if not isinstance(each, Missing)}
-
-
-def _is_whole_cluster(sections: dict[str, tuple[Any, ...]]) -> bool:
-    return len({pod.namespace for pod in sections["pods"]}) > 1
-
-
-def _listed(kinds: set[str]) -> str:
-    return ", ".join(sorted(kinds)) if kinds else "an empty list"
+    found = AnyKinds(name, asked)
+    found.add(name, objects)
+    if not found:
+        raise InputError(f"{name}: holds {found.unknown}; expected a Pod, a List of pods or another kind that is read")
+    return found.facts
 
 
 def _reason(error: OSError) -> str:

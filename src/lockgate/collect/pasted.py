@@ -38,7 +38,7 @@ def parse_pasted(name: str, text: str, namespace: str = "", pod: str = "") -> Sn
     found += [parse_events(part, namespace or "default") for part in parts if looks_like_events(part)]
     found += [parse_described(name, p) for p in parts if not looks_like_node(p) and looks_described(p)]
     about = ObjectReference(kind="Pod", namespace=namespace or "default", name=pod)
-    return _joined(found) if found else _events_alone(name, text, about)
+    return joined(found) if found else _events_alone(name, text, about)
 
 
 def _parts(text: str) -> list[str]:
@@ -55,7 +55,7 @@ def _events_alone(name: str, text: str, about: ObjectReference) -> Snapshot:
     return told_by(tuple(events_about(about, whole_lines(text.replace("\r\n", "\n")))))
 
 
-def _joined(parts: Iterable[Snapshot]) -> Snapshot:
+def joined(parts: Iterable[Snapshot]) -> Snapshot:
     """What any of them knows; of a section that several know all that they know."""
     first, *others = parts
     for other in others:
