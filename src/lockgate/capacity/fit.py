@@ -87,6 +87,11 @@ def with_left_out(answer: Fit, texts: Iterable[str]) -> Fit:
     return msgspec.structs.replace(answer, left_out=(*answer.left_out, *texts))
 
 
+def with_undecided(answer: Fit, texts: Iterable[str]) -> Fit:
+    """The answer with more said of what could still keep its pod away."""
+    return msgspec.structs.replace(answer, undecided=(*answer.undecided, *texts))
+
+
 def _refused(pod: Pod, admitted: Admitted, copies: int, gpu_nodes: int, other_nodes: int) -> Fit:
     return Fit(
         wanted=copies,

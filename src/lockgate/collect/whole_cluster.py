@@ -1,6 +1,7 @@
 """Facts about a whole live cluster, as planning needs them: nodes, what runs on them, what their agents publish.
 
-Placing and moving pods needs more: the volumes that pods are bound to, and the budgets that guard them.
+Placing and moving pods needs more: the volumes that pods are bound to, the budgets that guard them, and what drivers
+offer to claims.
 """
 
 import asyncio
@@ -30,11 +31,14 @@ _TO_PLACE: Final[dict[str, tuple[kinds.Resource[Any], str]]] = {
     "pod_disruption_budgets": (kinds.PODDISRUPTIONBUDGETS, ""),
     "priority_classes": (kinds.PRIORITYCLASSES, ""),
     "runtime_classes": (kinds.RUNTIMECLASSES, ""),
+    "device_classes": (kinds.DEVICECLASSES, ""),
+    "resource_claims": (kinds.RESOURCECLAIMS, ""),
+    "resource_slices": (kinds.RESOURCESLICES, ""),
 }
 
 
 def from_whole_cluster(access: Access, *, to_place: bool = False, metrics: bool = False) -> Snapshot:
-    """Nodes, pods that are not finished, namespaces, node states; with `to_place` volumes and disruption budgets too,
+    """Nodes, pods that are not finished, namespaces, node states; with `to_place` volumes, budgets and claims too,
     with `metrics` what the exporters read of the devices.
 
     What may not be read is Missing. Raises `kube.errors.Unreachable` when there is no answer.

@@ -306,6 +306,20 @@ class PodClaimStatus(Object, frozen=True):
     resource_claim_name: str = ""
 
 
+class ExtendedResourceMapping(Object, frozen=True):
+    """One extended resource of a container that a claim serves."""
+
+    container_name: str = ""
+    resource_name: str = ""
+
+
+class ExtendedResourceClaimStatus(Object, frozen=True):
+    """The claim that the scheduler made for extended resources that DeviceClasses stand for (Kubernetes 1.34)."""
+
+    resource_claim_name: str = ""
+    request_mappings: tuple[ExtendedResourceMapping, ...] = ()
+
+
 class PodStatus(Object, frozen=True):
     phase: str = ""
     reason: str = ""
@@ -316,6 +330,7 @@ class PodStatus(Object, frozen=True):
     container_statuses: tuple[ContainerStatus, ...] = ()
     init_container_statuses: tuple[ContainerStatus, ...] = ()
     resource_claim_statuses: tuple[PodClaimStatus, ...] = ()
+    extended_resource_claim_status: ExtendedResourceClaimStatus | None = None
     allocated_resources: dict[str, str | int | float] | None = None
     resources: ResourceRequirements | None = None
 

@@ -43,14 +43,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read, place, render; returns the exit code."""
-    from lockgate.capacity.fit import fit, with_left_out
+    from lockgate.capacity.by_claims import by_claims
+    from lockgate.capacity.fit import fit, with_left_out, with_undecided
     from lockgate.capacity.overview import UnreadableError, scene_of
     from lockgate.cli.render import fit as render
 
     try:
         asked = _asked(options)
         snapshot = read_facts(options, to_place=True)
-        answer = fit(asked.pod, scene_of(snapshot), options.copies or asked.copies)
+        served = by_claims(asked.pod, scene_of(snapshot), snapshot)
+        answer = with_undecided(fit(asked.pod, served.scene, options.copies or asked.copies), served.undecided)
     except FactsError as error:
         return complain(str(error), error.code)
     except UnreadableError as error:

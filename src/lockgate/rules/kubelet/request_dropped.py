@@ -5,7 +5,8 @@ is admitted and gets no device.
 
 Why it matters: everything looks right (Running, limits set), and the program finds no GPU.
 How to tell: the container's status has no `allocatedResources` for the device, and its node's capacity has no such
-name.
+name. A pod that got its devices by a claim (a DeviceClass has the name as `extendedResourceName`) has that claim in
+`status.extendedResourceClaimStatus`.
 Fix: remove `spec.nodeName` and let the scheduler choose; it only takes nodes that have the resource.
 """
 
@@ -28,6 +29,8 @@ def request_dropped(pod: Pod, nodes: Nodes | Missing) -> Failed | Passed | None:
     resource, node_name = gpu_asked(pod), pod.spec.node_name
     if _has_device(pod, resource):
         return Passed(f"the kubelet allocated {resource} to it")
+    if claim := _claimed(pod, resource):
+        return Passed(f"the claim {claim} serves its {resource}")
     node = None if isinstance(nodes, Missing) else next((n for n in nodes if n.name == node_name), None)
     if node is None or resource in node.status.capacity or resource in node.status.allocatable:
         return None
@@ -55,3 +58,10 @@ def request_dropped(pod: Pod, nodes: Nodes | Missing) -> Failed | Passed | None:
 def _has_device(pod: Pod, resource: str) -> bool:
     given = [s.allocated_resources or {} for s in (*pod.status.container_statuses, *pod.status.init_container_statuses)]
     return any(str(g.get(resource, "0")) != "0" for g in given)
+
+
+def _claimed(pod: Pod, resource: str) -> str:
+    """The claim that the scheduler made for the resource; "" where a device plugin has to serve it."""
+    made = pod.status.extended_resource_claim_status
+    served = made is not None and any(m.resource_name == resource for m in made.request_mappings)
+    return made.resource_claim_name if made is not None and served else ""

@@ -1,0 +1,86 @@
+"""Extended resources that a DeviceClass stands for: nodes that do not advertise them serve them by claims."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from lockgate.capacity.by_claims import by_claims
+from lockgate.capacity.fit import fit
+from lockgate.capacity.overview import scene_of
+from lockgate.model.claims import DeviceClass, ResourceClaim, ResourceSlice
+from lockgate.model.facts import Missing, Snapshot
+from lockgate.model.objects import Node, Pod
+from tests.capacity.build import GPU, gpu_node, gpu_pod
+
+CLASS = msgspec.convert(
+    {"metadata": {"name": "gpu.nvidia.com"}, "spec": {"extendedResourceName": GPU}}, type=DeviceClass
+)
+BARE = gpu_node("dra", labels={}, capacity={GPU: "0"})
+
+
+def devices(count: int, node: str = "dra", driver: str = "gpu.nvidia.com") -> ResourceSlice:
+    offered = [{"name": f"gpu-{number}"} for number in range(count)]
+    spec = {"driver": driver, "nodeName": node, "pool": {"name": "dra"}, "devices": offered}
+    return msgspec.convert({"metadata": {"name": "s"}, "spec": spec}, type=ResourceSlice)
+
+
+def claim(name: str, device: str) -> ResourceClaim:
+    held = [{"driver": "gpu.nvidia.com", "pool": "dra", "device": device}]
+    status = {"allocation": {"devices": {"results": held}}}
+    return msgspec.convert({"metadata": {"name": name, "namespace": "default"}, "status": status}, type=ResourceClaim)
+
+
+def served(name: str, claimed: str) -> Pod:
+    status = {
+        "phase": "Running",
+        "extendedResourceClaimStatus": {
+            "resourceClaimName": claimed,
+            "requestMappings": [{"containerName": "c", "resourceName": GPU}],
+        },
+    }
+    return gpu_pod(name, 1, node="dra", status=status)
+
+
+def answer(gpus: int, node: Node = BARE, pods: tuple[Pod, ...] = (), **sections: Any) -> tuple[int, bool]:
+    """How many copies of one pod fit of one, and whether that is open."""
+    known: dict[str, Any] = {"device_classes": (CLASS,), "resource_slices": (devices(2),), "resource_claims": ()}
+    snapshot = Snapshot(nodes=(node,), pods=pods, **known | sections)
+    ask = gpu_pod("ask", gpus)
+    found = by_claims(ask, scene_of(snapshot), snapshot)
+    return fit(ask, found.scene).copies, bool(found.undecided)
+
+
+def test_free_devices_take_the_pod_as_far_as_is_known() -> None:
+    assert answer(2) == (1, True)
+    assert answer(3) == (0, True)
+
+
+def test_a_pod_that_was_served_so_holds_its_device_once() -> None:
+    held = {"pods": (served("p", "p-extended"),), "resource_claims": (claim("p-extended", "gpu-0"),)}
+    assert answer(1, **held) == (1, True)
+    assert answer(2, **held) == (0, True)
+
+
+def test_claims_that_somebody_wrote_hold_devices_too() -> None:
+    assert answer(1, resource_claims=(claim("mine", "gpu-0"),)) == (1, True)
+    assert answer(2, resource_claims=(claim("mine", "gpu-0"),)) == (0, True)
+
+
+@pytest.mark.parametrize("section", ["resource_slices", "resource_claims"])
+def test_where_the_devices_are_not_known_it_is_open(section: str) -> None:
+    assert answer(1, **{section: Missing("not read", "kubectl get resourceslices")}) == (1, True)
+
+
+def test_devices_that_several_nodes_can_reach_are_not_counted() -> None:
+    assert answer(9, resource_slices=(devices(2, node=""),)) == (1, True)
+
+
+def test_a_node_that_advertises_the_resource_itself_is_judged_by_its_numbers() -> None:
+    assert answer(2, gpu_node("dra", 1)) == (0, False)
+    assert answer(1, gpu_node("dra", 1)) == (1, False)
+
+
+def test_without_such_a_class_or_with_devices_of_another_driver_nothing_serves_it() -> None:
+    assert answer(1, device_classes=()) == (0, False)
+    assert answer(1, resource_slices=(devices(2, driver="nic.example.com"),)) == (0, False)
