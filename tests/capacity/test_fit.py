@@ -60,6 +60,14 @@ def test_one_change_that_is_enough(node: Any, ask: dict[str, Any], kind: ChangeK
     assert (change.kind, change.text, change.copies) == (kind, words, 2)
 
 
+@pytest.mark.parametrize("key", ["unreachable", "not-ready", "disk-pressure"])
+def test_no_pod_is_told_to_tolerate_that_a_node_is_not_well(key: str) -> None:
+    sick = {"key": f"node.kubernetes.io/{key}", "effect": "NoSchedule"}
+    answer = fit(gpu_pod("ask", 1), scene([gpu_node("a", taints=[sick]), gpu_node("b", taints=[sick, TAINT])], []))
+    assert answer.changes == ()
+    assert f"taint node.kubernetes.io/{key}:NoSchedule is not tolerated" in [b.text for b in answer.blockers]
+
+
 def moves(answer: Fit) -> list[list[tuple[str, str, str]]]:
     found = [change for change in answer.changes if change.kind is ChangeKind.MOVE]
     return [[(move.pod, move.source, move.target) for move in change.moves] for change in found]

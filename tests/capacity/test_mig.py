@@ -205,3 +205,14 @@ def test_the_overview_lists_partitioned_gpus_with_their_loss() -> None:
     devices = tuple(Device(index=f"0:{i}", resource="nvidia.com/mig-1g.5gb", product=product) for i in range(7))
     state = GPUNodeState(metadata=Metadata(name="a"), status=NodeStateStatus(devices=DevicesState(devices=devices)))
     assert mig_gpus([state]) == (MigGpu(node="a", gpu="0", profiles=(("1g.5gb", 7),), lost_gb=5),)
+
+
+def test_a_node_that_is_not_ready_is_not_offered_for_a_new_partition() -> None:
+    dead = mixed("dead", conditions=[{"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown"}])
+    assert overview(Snapshot(nodes=(dead,), pods=(), node_states=()), By.NODE).partitionable == ()
+    answer = fit(gpu_pod("ask", 1, resource=MIG), scene([dead], []))
+    assert answer.changes == ()
+    assert answer.mind == (
+        "dead cannot be re-partitioned: condition Ready is Unknown (NodeStatusUnknown): "
+        "nothing runs there that could apply a configuration",
+    )

@@ -18,7 +18,13 @@ from lockgate.scheduling.refusal import Refusal
 from lockgate.scheduling.requests import defaulted, pod_requests
 from lockgate.scheduling.scene import NodeView, Scene, node_view
 from lockgate.scheduling.selectors import Miss
-from lockgate.scheduling.taints import UNSCHEDULABLE_KEY, taint_text, toleration_for, untolerated_taints
+from lockgate.scheduling.taints import (
+    NODE_IS_SICK,
+    UNSCHEDULABLE_KEY,
+    taint_text,
+    toleration_for,
+    untolerated_taints,
+)
 
 Refused = tuple[tuple[Refusal, ...], NodeView]
 
@@ -44,7 +50,7 @@ def _for_node(pod: Pod, scene: Scene, view: NodeView, refusals: tuple[Refusal, .
     if plugins <= {"NodeUnschedulable", "TaintToleration"} and view.node.spec.unschedulable:
         yield _uncordon(pod, scene, view)
     if plugins == {"TaintToleration"}:
-        yield _tolerate(pod, scene, view)
+        yield from _tolerate(pod, scene, view)
     if plugins == {"NodeResourcesFit"}:
         yield from _repartition(pod, scene, view, refusals[0])
         yield from as_single_device(pod, scene, view)
@@ -64,11 +70,14 @@ def _uncordon(pod: Pod, scene: Scene, view: NodeView) -> Candidate:
     return Candidate(change=change, pod=pod, scene=after, touched=frozenset((view.name,)))
 
 
-def _tolerate(pod: Pod, scene: Scene, view: NodeView) -> Candidate:
+def _tolerate(pod: Pod, scene: Scene, view: NodeView) -> Iterator[Candidate]:
+    """Nothing where the node controller says that the node is not well: a pod that tolerates that gains nothing."""
     taints: tuple[Taint, ...] = untolerated_taints(view.node.spec.taints, pod.spec.tolerations)
+    if any(taint.key.startswith(NODE_IS_SICK) for taint in taints):
+        return
     tolerations = (*pod.spec.tolerations, *map(toleration_for, taints))
     change = Change(kind=ChangeKind.TOLERATE, text=f"let the pod tolerate {', '.join(map(taint_text, taints))}")
-    return Candidate(change=change, pod=_with_spec(pod, tolerations=tolerations), scene=scene)
+    yield Candidate(change=change, pod=_with_spec(pod, tolerations=tolerations), scene=scene)
 
 
 def _repartition(pod: Pod, scene: Scene, view: NodeView, refusal: Refusal) -> Iterator[Candidate]:

@@ -7,6 +7,7 @@ under `single` all are `nvidia.com/gpu`, and GFD's labels then describe a device
 
 import msgspec
 
+from lockgate.capacity.locks import readiness
 from lockgate.capacity.slots import number
 from lockgate.mig.configurations import BALANCED, configurations
 from lockgate.mig.geometry import BOARDS, Board, Shape, board_of
@@ -37,6 +38,8 @@ def cuttable(view: NodeView) -> Cuttable | str:
         return f"the MIG strategy is {strategy or 'none'}: the device plugin hands out no MIG devices"
     if held := sorted(n for n, count in view.room.requested.items() if count and names.is_gpu_resource(n)):
         return f"pods hold {', '.join(held)} there"
+    if not_ready := readiness(view.node):
+        return f"{not_ready[0].text}: nothing runs there that could apply a configuration"
     product, _, profile = labels.get(names.GPU_PRODUCT, "").partition(MARK)
     return _cut(labels, product, profile) if strategy == SINGLE and profile else _whole(labels, product, strategy)
 

@@ -6,11 +6,10 @@ import msgspec
 
 from lockgate.model import names
 from lockgate.model.objects import Node, Taint
-from lockgate.scheduling.taints import NO_EXECUTE, NO_SCHEDULE, UNSCHEDULABLE_KEY, taint_text
+from lockgate.scheduling.taints import NO_EXECUTE, NO_SCHEDULE, NODE_IS_SICK, UNSCHEDULABLE_KEY, taint_text
 
 # Taints that reserve GPU nodes for pods that ask for GPUs: such pods are expected to tolerate them.
 _RESERVING = frozenset((names.GPU,))
-_STATE_PREFIX = "node.kubernetes.io/"
 _SETTLED = frozenset(("", "upgrade-done", "upgrade-required", "unknown"))
 
 
@@ -33,7 +32,7 @@ class Lock(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 def locks_of(node: Node) -> tuple[Lock, ...]:
     """Everything that keeps ordinary GPU pods off a node; empty when it is open."""
-    return (*_cordon(node), *_readiness(node), *_taints(node), *_upgrade(node), *_paused(node))
+    return (*_cordon(node), *readiness(node), *_taints(node), *_upgrade(node), *_paused(node))
 
 
 def _cordon(node: Node) -> tuple[Lock, ...]:
@@ -42,7 +41,8 @@ def _cordon(node: Node) -> tuple[Lock, ...]:
     return (Lock(kind=LockKind.CORDONED, text="spec.unschedulable is true"),)
 
 
-def _readiness(node: Node) -> tuple[Lock, ...]:
+def readiness(node: Node) -> tuple[Lock, ...]:
+    """That the node is not ready, as its condition says; nothing where it is, or says nothing."""
     ready = next((c for c in node.status.conditions if c.type == "Ready"), None)
     if ready is None or ready.status == "True":
         return ()
@@ -60,7 +60,7 @@ def _locks(taint: Taint, node: Node) -> bool:
     # The cordon's own taint, and those that mirror a condition which is listed already.
     if taint.key == UNSCHEDULABLE_KEY and node.spec.unschedulable:
         return False
-    return not (taint.key in (f"{_STATE_PREFIX}not-ready", f"{_STATE_PREFIX}unreachable") and _readiness(node))
+    return not (taint.key in (f"{NODE_IS_SICK}not-ready", f"{NODE_IS_SICK}unreachable") and readiness(node))
 
 
 def _upgrade(node: Node) -> tuple[Lock, ...]:

@@ -13,6 +13,8 @@ from lockgate.model.objects import Node, Taint, Toleration
 NO_SCHEDULE = "NoSchedule"
 NO_EXECUTE = "NoExecute"
 UNSCHEDULABLE_KEY = "node.kubernetes.io/unschedulable"
+# Taints that the node controller sets for what the node itself is (not ready, short of disk): tolerating them is no cure.
+NODE_IS_SICK = "node.kubernetes.io/"
 _BLOCKING = frozenset((NO_SCHEDULE, NO_EXECUTE))
 _CORDON = Taint(key=UNSCHEDULABLE_KEY, effect=NO_SCHEDULE)
 _DECIMAL = re.compile(r"-?[1-9][0-9]*|0")

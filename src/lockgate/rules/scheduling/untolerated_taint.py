@@ -16,10 +16,8 @@ from lockgate.diagnosis.views.told_refusal import ToldRefusal
 from lockgate.model.facts import Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod, Taint
-from lockgate.scheduling.taints import taint_text, toleration_for
+from lockgate.scheduling.taints import NODE_IS_SICK, taint_text, toleration_for
 
-# Taints that the node controller sets; tolerating them is no cure.
-_NODE_IS_SICK = "node.kubernetes.io/"
 # Taints that a program sets and takes away again, and what it is about: neither is tolerating these.
 _PASSING = {
     "ToBeDeletedByClusterAutoscaler": "cluster-autoscaler is about to remove it",
@@ -52,7 +50,7 @@ def untolerated_taint(
 
 def _failed(pod: Pod, rows: tuple[GateRow, ...]) -> Failed:
     taints = list(dict.fromkeys(t for row in rows for t in row.taints))
-    sick = [t for t in taints if t.key.startswith(_NODE_IS_SICK)]
+    sick = [t for t in taints if t.key.startswith(NODE_IS_SICK)]
     where = listed(row.node for row in rows)
     return Failed(
         about=f"node/{rows[0].node}" if len(rows) == 1 else "nodes",
@@ -72,7 +70,7 @@ def _failed(pod: Pod, rows: tuple[GateRow, ...]) -> Failed:
 def _as_told(pod: Pod, told: ToldRefusal) -> Failed:
     """By the scheduler's words alone: older ones name a taint without its effect, newer ones none."""
     taints = list(dict.fromkeys(Taint(*r.taint) for r in told.reasons if r.taint))
-    sick = [t for t in taints if t.key.startswith(_NODE_IS_SICK)]
+    sick = [t for t in taints if t.key.startswith(NODE_IS_SICK)]
     which = f" {listed(map(_without_effect, taints))}" if taints else ""
     return Failed(
         about="nodes",
@@ -97,16 +95,16 @@ def _taint_seen(row: GateRow, taint: Taint) -> Evidence:
 
 
 def _tolerations(pod: Pod) -> str:
-    own = [t for t in pod.spec.tolerations if not t.key.startswith(_NODE_IS_SICK)]
+    own = [t for t in pod.spec.tolerations if not t.key.startswith(NODE_IS_SICK)]
     return (
         listed(f"{t.key or '*'}{f'={t.value}' if t.value else ''}:{t.effect or '*'}" for t in own) or "none of its own"
     )
 
 
 def _remedy(taint: Taint, node: str) -> Remedy:
-    if taint.key.startswith(_NODE_IS_SICK):
+    if taint.key.startswith(NODE_IS_SICK):
         return Remedy(
-            f"Find out why {node} is {taint.key.removeprefix(_NODE_IS_SICK)}",
+            f"Find out why {node} is {taint.key.removeprefix(NODE_IS_SICK)}",
             f"kubectl describe node {node}",
             Risk.NONE,
         )
