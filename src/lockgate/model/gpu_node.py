@@ -9,11 +9,9 @@ def is_gpu_node(node: Node) -> bool:
 
     A label of discovery counts in any shape: the devices are there, also where no operator reads that it says so.
     """
-    labels = node.metadata.labels
-    if any("nvidia" in labels.get(label, "") for label in names.CLOUD_ACCELERATORS):
+    labels, status = node.metadata.labels, node.status
+    if any(map(names.is_gpu_resource, status.capacity)) or any(map(names.is_gpu_resource, status.allocatable)):
         return True
-    if names.is_labelled(labels):
+    if any(map(names.is_unread_pci_label, labels)) or names.is_labelled(labels):
         return True
-    if any(names.is_unread_pci_label(label) for label in labels):
-        return True
-    return any(names.is_gpu_resource(name) for name in (*node.status.capacity, *node.status.allocatable))
+    return any("nvidia" in labels.get(label, "") for label in names.CLOUD_ACCELERATORS)

@@ -84,7 +84,7 @@ class NodeGate:
         """The handlers that the runtime has said to lack, with its words, as far as nothing newer unsays it."""
         return holding(self._lists, self._said)
 
-    @property
+    @cached_property
     def _lists(self) -> tuple[LoadedHandlers | None, ...]:
         return by_agent(self._state), by_kubelet(self._node)
 

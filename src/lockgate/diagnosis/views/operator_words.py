@@ -47,7 +47,7 @@ def operator_words(
         *((f"nvidiadriver/{d.name}", c) for d in drivers for c in d.status.conditions),
         *((f"clusterpolicy/{p.name}", c) for p in policies for c in p.status.conditions),
     )
-    own = tuple(p for p in (() if isinstance(near, Missing) else near) if is_operator(p))
+    own = () if isinstance(near, Missing) else tuple(filter(is_operator, near))
     return OperatorWords(conditions, own, logs)
 
 
