@@ -4,6 +4,8 @@ import asyncio
 import base64
 import json
 import os
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -202,3 +204,12 @@ def test_a_proxy_of_the_environment_is_left_to_httpx(
         monkeypatch.setenv("HTTPS_PROXY", proxy)
     found = connect(kubeconfig=kubeconfig(tmp_path / "k", "c", server))
     assert isinstance(found.client._transport, Direct) is is_direct
+
+
+def test_a_plain_server_costs_no_trust_and_no_second_client(tmp_path: Path) -> None:
+    code = "import sys; from pathlib import Path; from lockgate.kube.config import connect; "
+    code += "made = connect(kubeconfig=Path(sys.argv[1])); context = made.client._transport._context; "
+    code += "print('httpcore2' in sys.modules, context.cert_store_stats()['x509'], context.verify_mode.name)"
+    asked = [sys.executable, "-c", code, str(kubeconfig(tmp_path / "k", "c", "http://127.0.0.1"))]
+    said = subprocess.run(asked, capture_output=True, text=True, timeout=60, check=True).stdout
+    assert said.split() == ["False", "0", "CERT_REQUIRED"]

@@ -6,6 +6,7 @@ the current exec-plugin interface, impersonation, and texts that say which file 
 
 import logging
 import os
+import ssl
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -60,14 +61,12 @@ def connect(
     config, source = _choose(kubeconfig, context, environ, service_account)
     server = config.cluster.server
     try:
-        settings = client_adapter.ConnectionParams(
-            timeout=httpx2.Timeout(timeout), trust_env=not _is_loopback(server)
-        ).httpx_params(config)
+        settings = _settings(config, timeout)
     except (LightkubeConfigError, OSError, ValueError, AssertionError) as error:
         # Those of lightkube keep keys and certificates in files, as long as they live.
         traceback.clear_frames(error.__traceback__)
         raise ConfigError(f"{source}: {error}") from error
-    if config.user and config.user.exec:
+    if config.user.exec:
         settings["auth"] = ExecPlugin(config.user.exec, environ)
     if _is_loopback(server) or not getproxies():
         settings["transport"] = Direct(settings["verify"])
@@ -158,6 +157,24 @@ def _merge(documents: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             known = {entry["name"] for entry in merged[section]}
             merged[section] += [entry for entry in document.get(section) or [] if entry["name"] not in known]
     return merged
+
+
+def _settings(config: SingleConfig, timeout: float) -> dict[str, Any]:
+    """What a client of httpx2 is made with."""
+    assert config.user, "Missing user"
+    server, trust_env = config.cluster.server, not _is_loopback(config.cluster.server)
+    if urlsplit(server).scheme == "http":
+        verify = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # trusts nobody; to read whom the system trusts takes a while
+    else:
+        verify = client_adapter.verify_cluster(config.cluster, config.user, config.abs_file, trust_env=trust_env)
+    auth = client_adapter.user_auth(config.user)
+    return {
+        "base_url": server,
+        "verify": verify,
+        "auth": auth,
+        "timeout": httpx2.Timeout(timeout),
+        "trust_env": trust_env,
+    }
 
 
 def _headers(as_user: str | None, as_groups: Sequence[str], *, compress: bool) -> list[tuple[str, str]]:
