@@ -63,6 +63,13 @@ _WORDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         r"|invalid request: unknown device|resources cannot be allocated with topology locality",
         ("kubelet/refused",),
     ),
+    (
+        r"node didn't have enough resource: (?!nvidia\.com/)|devices unavailable for (?!nvidia\.com/)"
+        r"|imminent node shutdown|rejected as the node is shutting down|predicate \w+ failed: "
+        r"|longer than the specified deadline|preempted in order to admit critical pod"
+        r"|low on resource: (?:memory|pids)",
+        ("kubelet/ended",),
+    ),
     (r"kubelet stopped posting node status|container runtime is down", ("nodes/not-ready",)),
     (r"node \S+ has been rebooted, boot id", ("kubelet/started-before-plugin",)),
     (r'back-off pulling image|failed to pull image "', ("pod/image",)),

@@ -6,6 +6,7 @@ from lockgate.model.objects import ContainerStatus, Pod, StateTerminated
 
 # Reasons of a pod that the kubelet refused before it made any container (pkg/kubelet/lifecycle, cm/admission).
 _REFUSALS = ("UnexpectedAdmissionError", "TopologyAffinityError", "NodeAffinity", "AdmissionFailed", "OutOf")
+_REJECTED = "Pod was rejected"  # begins the message of newer kubelets
 _CRASH = "CrashLoopBackOff"
 
 
@@ -45,7 +46,8 @@ def stage_of(pod: Pod) -> Stage:
 
 def was_refused(pod: Pod) -> bool:
     """Whether the kubelet refused the pod at admission: phase Failed and no container ever started."""
-    if pod.status.phase != "Failed" or not pod.status.reason.startswith(_REFUSALS):
+    refused = pod.status.reason.startswith(_REFUSALS) or pod.status.message.startswith(_REJECTED)
+    if pod.status.phase != "Failed" or not refused:
         return False
     return not any(s.state.terminated or s.state.running for s in pod.status.container_statuses)
 

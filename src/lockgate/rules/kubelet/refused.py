@@ -27,6 +27,7 @@ from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import gate_rows, holders, pod_ref
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
+from lockgate.model import names
 from lockgate.model.facts import Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod, PodSpec
@@ -47,9 +48,12 @@ _PLUGIN_ERRORS = (
     stages=(Stage.ADMISSION,),
     asks_gpu=None,
 )
-def refused(pod: Pod, spec: PodSpec | Missing, gate_one: GateOne | Missing) -> Failed:
+def refused(pod: Pod, spec: PodSpec | Missing, gate_one: GateOne | Missing) -> Failed | None:
     said = pod.status.message
-    codes, meaning = _meaning(parse_refusal(pod.status.reason, said), pod.spec.node_name or "the node")
+    refusal = parse_refusal(pod.status.reason, said)
+    if refusal is None or (refusal.resource and not names.is_gpu_resource(refusal.resource)):
+        return None  # not for a device, or for one that is no GPU
+    codes, meaning = _meaning(refusal, pod.spec.node_name or "the node")
     gate = None if isinstance(gate_one, Missing) or not gate_one.asked else gate_one
     return Failed(
         about=pod_ref(pod),
@@ -70,7 +74,7 @@ def refused(pod: Pod, spec: PodSpec | Missing, gate_one: GateOne | Missing) -> F
     )
 
 
-def _meaning(refusal: Refusal | None, node: str) -> tuple[tuple[str, ...], str]:
+def _meaning(refusal: Refusal, node: str) -> tuple[tuple[str, ...], str]:
     """The catalogue's codes for a refusal, and what it means; nothing for words that are not known."""
     match refusal:
         case TooFewFree(r, requested, available):

@@ -12,6 +12,7 @@ raise `limits.memory`.
 
 from typing import Final
 
+from lockgate.diagnosis.kubelet_words import is_ended_by_kubelet
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import pod_ref
 from lockgate.diagnosis.stage import Stage, bad_end, is_out_of_memory
@@ -24,7 +25,9 @@ _MORE_MEMORY: Final = Remedy("Raise limits.memory of the container, or let its p
 
 
 @rule(codes=(), severity=Severity.ERROR, stages=(Stage.FAILED,), gpu=None, fallback=True, asks_gpu=None)
-def container_failed(pod: Pod, logs: Logs | Missing) -> Failed:
+def container_failed(pod: Pod, logs: Logs | Missing) -> Failed | None:
+    if is_ended_by_kubelet(pod):
+        return None
     status, ended = bad_end(pod)
     name, which = (f"Container {status.name}", f" -c {status.name}") if status else ("It", "")
     field = f"status.containerStatuses[{status.name}]" if status else "status.phase"
