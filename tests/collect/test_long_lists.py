@@ -62,7 +62,9 @@ def kinds(data: bytes) -> Iterator[tuple[str, bytes]]:
     return objects_in("x.json", io.BufferedReader(io.BytesIO(data)))
 
 
-@pytest.mark.parametrize(("indent", "encoding"), [(None, "utf-8"), (4, "utf-8"), (1, "utf-8-sig"), (None, "utf-16")])
+@pytest.mark.parametrize(
+    ("indent", "encoding"), [(None, "utf-8"), (4, "utf-8"), (1, "utf-8-sig"), (None, "utf-16"), (1, "utf-16-le")]
+)
 def test_a_long_list_is_read_in_pieces_and_nothing_of_it_is_lost(indent: int | None, encoding: str) -> None:
     many = events(6000)
     data = written(many, indent).decode().encode(encoding)

@@ -22,7 +22,6 @@ _KINDLESS: Final = (
     f"more than {MAX_HELD >> 20} MiB of its objects have no kind, and neither has the list before them; "
     "kubectl get ... -o json writes one into each"
 )
-_BOMS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 
 
 class Head(msgspec.Struct):
@@ -33,8 +32,8 @@ class Head(msgspec.Struct):
 
 
 def text_of(name: str, data: bytes) -> str:
-    """Bytes as text: UTF-8, or UTF-16 with a byte order mark (what a redirect in PowerShell writes)."""
-    encoding = next((e for bom, e in _BOMS if data.startswith(bom)), "utf-8")
+    """Bytes as text: UTF-8, or UTF-16 (what a redirect in PowerShell writes), which may have lost its mark."""
+    encoding = _utf16(data) or ("utf-8-sig" if data.startswith(codecs.BOM_UTF8) else "utf-8")
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
@@ -42,6 +41,14 @@ def text_of(name: str, data: bytes) -> str:
     if "\0" in text:
         raise InputError(f"{name}: is not text (NUL at character {text.index(chr(0))})")
     return text
+
+
+def _utf16(start: bytes) -> str:
+    """The encoding of a text of UTF-16: by its mark, or by the NULs beside its first two letters; "" of any other."""
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    nuls = "".join("x" if byte else "0" for byte in start[:4])
+    return {"x0x0": "utf-16-le", "0x0x": "utf-16-be"}.get(nuls, "")
 
 
 def lenient_text(data: bytes) -> str:
@@ -59,9 +66,9 @@ class Readable(Stream, Protocol):
 class _FromUtf16:
     """A stream of UTF-16 as UTF-8."""
 
-    def __init__(self, name: str, inner: Readable) -> None:
+    def __init__(self, name: str, inner: Readable, encoding: str) -> None:
         self._name, self._inner = name, inner
-        self._decoder = codecs.getincrementaldecoder("utf-16")()
+        self._decoder = codecs.getincrementaldecoder(encoding)()
 
     def read(self, size: int, /) -> bytes:
         """About half as many bytes as are asked for."""
@@ -91,8 +98,8 @@ def objects_in(name: str, stream: Readable) -> Iterator[tuple[str, bytes]]:
 def utf8(name: str, stream: Readable) -> Stream:
     """A text without its mark as UTF-8, whichever it has of the encodings that `text_of` knows."""
     start = stream.peek(4)
-    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return _FromUtf16(name, stream)
+    if encoding := _utf16(start[:4]):
+        return _FromUtf16(name, stream, encoding)
     if start.startswith(codecs.BOM_UTF8):
         stream.read(len(codecs.BOM_UTF8))
     return stream
