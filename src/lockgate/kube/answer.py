@@ -8,7 +8,8 @@ from typing import Final
 
 import httpx2
 
-_SCRATCH: Final = 256 * 1024  # bytes; the longest head, and what is received at once of a body in pieces
+_HEAD: Final = 64 * 1024  # bytes; the longest head
+_AT_ONCE: Final = 256 * 1024  # bytes, of a body that is taken piece by piece
 _STATUS: Final = re.compile(rb"HTTP/(1\.[01]) ([1-5][0-9]{2})(?: ([^\r\n]*))?")
 _FIELD: Final = re.compile(rb"([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([^\0\r\n]*?)[ \t]*")
 _LENGTH: Final = re.compile(rb"[0-9]{1,18}")
@@ -25,7 +26,7 @@ class Answer:
         self.body = bytearray()
         self.is_whole = False
         self.is_last = False  # the connection is not to be used again
-        self._scratch, self._used = bytearray(_SCRATCH), 0
+        self._scratch, self._used = bytearray(_HEAD), 0
         self._missing = 0  # bytes at the end of the body that are still to come, or of a piece of it
         self._next = Answer._head  # takes the next part of what is in the scratch from a place on; the place after it
 
@@ -86,6 +87,7 @@ class Answer:
             if codings != [b"chunked"]:
                 raise httpx2.RemoteProtocolError(f"unknown transfer encoding {b', '.join(codings)!r}")
             self._next = Answer._length_of_piece
+            self._scratch = self._scratch + bytes(_AT_ONCE)
         elif lengths:
             self._missing = _length(lengths)
             self._next = Answer._start_of_body
