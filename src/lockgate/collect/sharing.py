@@ -5,7 +5,6 @@ of its conditions and containers, which differ from pod to pod and which no rule
 loses its resource version and generation, since nothing here is written.
 """
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final, TypeVar, cast
 
@@ -13,14 +12,26 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from lockgate.collect.wire import PodWire
+from lockgate.collect.copies import Room
+from lockgate.collect.wire import SpecWire, StatusWire, pods_made
 from lockgate.kube.reader import Shape
 from lockgate.model.node_state import GPUNodeState
-from lockgate.model.objects import Condition, Labels, Metadata, Node, OwnerReference, Pod, PodSpec, PodStatus
+from lockgate.model.objects import (
+    Affinity,
+    Condition,
+    Labels,
+    Metadata,
+    Node,
+    OwnerReference,
+    Pod,
+    PodSpec,
+    PodStatus,
+)
 
 T = TypeVar("T")
 _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"  # the whole object once more
 _MOST_KEYS: Final = 32 * 1024 * 1024  # bytes of JSON by which copies are known; beyond it they are no longer found
+_NULL: Final = msgspec.Raw(b"null")
 _WORDS: Final = ("type", "status", "reason", "message")
 _Kept = tuple[Labels, Labels, tuple[OwnerReference, ...]]
 
@@ -31,10 +42,13 @@ class Sharing:
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
         self._values: dict[tuple[type, bytes], Any] = {}
-        self._size = 0
         self._encode = msgspec.json.Encoder().encode
+        self.room = Room(_MOST_KEYS)
+        self._kept = self.room.copies(_Kept, tuple[msgspec.Raw, msgspec.Raw, msgspec.Raw], _without_last_applied)
+        self._specs, self._statuses = self.room.copies(PodSpec, SpecWire), self.room.copies(PodStatus, StatusWire)
+        self._affinities = self.room.copies(Affinity, msgspec.Raw)
         self._shapes: dict[type, Shape[Any]] = {
-            Pod: Shape(PodWire, self._pod),
+            Pod: Shape(*pods_made(self._pod)),
             Node: Shape(Node, self._node),
             GPUNodeState: Shape(GPUNodeState, self._state),
         }
@@ -46,11 +60,12 @@ class Sharing:
     # --- pods
 
     def _pod(self, pod: Any) -> Pod:
-        return Pod(self._metadata(pod.metadata), self._spec(pod.spec), self._status(pod))
+        own = pod.metadata
+        by = own.name.rpartition("-")[0]  # what made it, most often; what it says is compared
+        return Pod(self._metadata(own, by), self._spec(pod.spec, by), self._status(pod, by))
 
-    def _metadata(self, own: Any) -> Metadata:
-        key = self._encode((own.labels, own.annotations, own.owner_references))
-        labels, annotations, owners = self._decoded(key, _Kept, _without_last_applied)
+    def _metadata(self, own: Any, by: str) -> Metadata:
+        labels, annotations, owners = self._kept.of((own.labels, own.annotations, own.owner_references), by)
         return Metadata(
             own.name,
             self._texts.setdefault(own.namespace, own.namespace),
@@ -66,31 +81,25 @@ class Sharing:
             owners,
         )
 
-    def _spec(self, spec: Any) -> PodSpec:
-        node = spec.node_name
-        spec.node_name, spec.volumes = "", [v for v in spec.volumes if v.has_source]
-        shared: PodSpec = self._decoded(self._encode(spec), PodSpec)
+    def _spec(self, spec: Any, by: str) -> PodSpec:
+        """All is shared but the node, and the affinity, in which a DaemonSet names the node once more."""
+        node, affinity = spec.node_name, spec.affinity
+        spec.node_name, spec.affinity = "", UNSET
+        spec.volumes = tuple([v for v in spec.volumes if v.has_source])
+        shared: PodSpec = self._specs.of(spec, by)
+        if affinity is not UNSET and affinity != _NULL:
+            shared = replace(shared, affinity=self._affinities.of(affinity, by))
         return replace(shared, node_name=self._texts.setdefault(node, node)) if node else shared
 
-    def _status(self, pod: Any) -> PodStatus:
+    def _status(self, pod: Any, by: str) -> PodStatus:
         """All that a pod that is well tells of itself but its start is shared."""
         status = pod.status
         if not _is_well(pod):
             return cast(PodStatus, _decoder(PodStatus).decode(self._encode(status)))
         start, status.start_time = status.start_time, None
         _forget_moments(status)
-        shared: PodStatus = self._decoded(self._encode(status), PodStatus)
+        shared: PodStatus = self._statuses.of(status, by)
         return replace(shared, start_time=start)
-
-    def _decoded(self, key: bytes, kind: Any, made: Callable[[Any], Any] = lambda value: value) -> Any:
-        """The one copy of what some JSON says."""
-        found = self._values.get((kind, key))
-        if found is None:
-            found = self._values[kind, key] = made(_decoder(kind).decode(key))
-            self._size += len(key)
-            if self._size > _MOST_KEYS:
-                self._values, self._size = {}, 0
-        return found
 
     # --- nodes
 

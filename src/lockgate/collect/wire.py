@@ -1,10 +1,12 @@
 """What a long list of pods is decoded as: the few values that differ from pod to pod, and all else as JSON that stays
 undecoded.
 
-Replicas have most of their JSON in common. Written out again as it stood, it is the key under which `sharing` keeps the
-one decoded copy: 100,000 pods then cost little more than finding where their values end.
+Replicas have most of their JSON in common: as it stood it is compared with what was said before, or written out again
+as the key of the one decoded copy (`copies`). 100,000 pods then cost little more than finding where their values end.
 """
 
+from collections.abc import Callable
+from operator import attrgetter
 from typing import Any, Final
 
 import msgspec
@@ -45,7 +47,7 @@ _NO_LABELS: Final[_Field] = (msgspec.Raw, msgspec.Raw(b"{}"))
 _NO_OWNERS: Final[_Field] = (msgspec.Raw, msgspec.Raw(b"[]"))
 
 _CONTAINERS: Final = _many(wire(model.Container))
-_SPEC: Final = wire(
+SpecWire: Final = wire(
     model.PodSpec,
     **_own(model.PodSpec, "node_name", "volumes"),
     containers=_CONTAINERS,
@@ -59,7 +61,7 @@ _STATE: Final = wire(
 _STATUSES: Final = _many(
     wire(model.ContainerStatus, **_own(model.ContainerStatus, "ready", "restart_count"), state=(_STATE, _STATE))
 )
-_STATUS: Final = wire(
+StatusWire: Final = wire(
     model.PodStatus,
     **_own(model.PodStatus, "phase", "start_time"),
     conditions=_many(wire(model.Condition)),
@@ -70,4 +72,21 @@ _SHARED: Final = {"labels": _NO_LABELS, "annotations": _NO_LABELS, "owner_refere
 _NAMED: Final = set(model.Metadata.__struct_fields__) - {"resource_version", "generation"}
 _METADATA: Final = wire(model.Metadata, **_own(model.Metadata, *_NAMED) | _SHARED)
 
-PodWire: Final = wire(model.Pod, metadata=(_METADATA, _METADATA), spec=(_SPEC, _SPEC), status=(_STATUS, _STATUS))
+_POD: Final = wire(
+    model.Pod, metadata=(_METADATA, _METADATA), spec=(SpecWire, SpecWire), status=(StatusWire, StatusWire)
+)
+
+
+def pods_made(make: Callable[[Any], model.Pod]) -> tuple[Any, Callable[[Any], model.Pod]]:
+    """A type for pods, of which `make` makes each as soon as it is decoded, and what gives the made one.
+
+    Its parts are gone before the next one comes, which then has their memory, while it is in the processor's cache: a
+    page of 500 pods would be out of it. So the made pod stands in place of the metadata.
+    """
+
+    def at_once(self: Any) -> None:
+        self.metadata = make(self)
+        self.spec = self.status = None
+
+    made = msgspec.defstruct("PodWire", [], bases=(_POD,), namespace={"__post_init__": at_once}, gc=False)
+    return made, attrgetter("metadata")

@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Generic, NamedTuple, Self, TypeVar, cast
+from typing import Any, Final, Generic, Self, TypeVar, cast
 
 import msgspec
 
@@ -40,13 +40,16 @@ class Listing(msgspec.Struct, Generic[T], frozen=True):
     resource_version: str
 
 
-class Shape(NamedTuple, Generic[D]):
+class Shape(Generic[D]):
     """How a long list is read in little memory: the type that its items are decoded as, and what makes an object of
-    each; `make` may raise `msgspec.MsgspecError`.
+    each; either may raise `msgspec.MsgspecError`.
     """
 
-    wire: Any
-    make: Callable[[Any], D]
+    def __init__(self, wire: Any, make: Callable[[Any], D]) -> None:
+        self.wire, self.make = wire, make
+        # Not a Page of it: what typing remembers of a generic type it remembers for ever.
+        items = ("items", list[wire] | None, None)
+        self.page = msgspec.json.Decoder(msgspec.defstruct("Page", [("metadata", ListMeta, ListMeta()), items]))
 
 
 class _Page(msgspec.Struct, Generic[T], frozen=True):
@@ -146,7 +149,7 @@ class Reader:
         found: list[T] = []
         while True:
             body = await self._transport.send("GET", resource.path(namespace), doing=doing, params=params)
-            items, at = _page(body, shape or Shape(resource.type, _as_read), doing)
+            items, at = _page(body, resource.type, shape, doing)
             del body  # while the next one is awaited
             found += filter(keep, items) if keep else items
             if not at.next:
@@ -220,14 +223,11 @@ def decode(body: Body, kind: type[D], doing: str) -> D:
         raise _unlike(doing, error) from error
 
 
-def _as_read(item: T) -> T:
-    return item
-
-
-def _page(body: Body, shape: Shape[T], doing: str) -> tuple[list[T], ListMeta]:
-    page = decode(body, _page_of(shape.wire), doing)
+def _page(body: Body, kind: type[T], shape: Shape[T] | None, doing: str) -> tuple[list[T], ListMeta]:
+    decoder: msgspec.json.Decoder[Any] = shape.page if shape else _decoder(_page_of(kind))
     try:
-        return list(map(shape.make, page.items or ())), page.metadata
+        page = decoder.decode(body)
+        return list(map(shape.make, page.items or ())) if shape else page.items or [], page.metadata
     except msgspec.MsgspecError as error:
         raise _unlike(doing, error) from error
 
