@@ -11,6 +11,7 @@ from lockgate.diagnosis.operand_names import short_name
 from lockgate.diagnosis.probe import gate_of, has_gpus, probe
 from lockgate.diagnosis.seen import holders
 from lockgate.diagnosis.views.places import Places
+from lockgate.kit.counted import counted
 from lockgate.model import names
 from lockgate.model.facts import Missing, RuntimeClasses, Snapshot
 from lockgate.model.finding import Diagnosis
@@ -116,7 +117,7 @@ def said_before(planned: Sequence[Planned], image: Image) -> str:
     nodes = ", ".join(p.place.node for p in planned[:6]) + (f" and {len(planned) - 6} more" if planned[6:] else "")
     resources = ", ".join(sorted({p.resource for p in planned}) or [names.GPU])
     return (
-        f"makes {len(planned)} pod{'s' if len(planned) != 1 else ''} in namespace {planned[0].place.namespace} "
+        f"makes {counted(len(planned), 'pod')} in namespace {planned[0].place.namespace} "
         f"({planned[0].place.name}, ...), on {nodes}: each asks for 1 {resources}, runs `nvidia-smi -L` in "
         f"{image.name}, and is removed again"
     )
