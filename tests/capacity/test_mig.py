@@ -90,6 +90,11 @@ def test_nodes_without_an_agent_are_taken_to_be_cut_alike() -> None:
     assert mig_gpus([], [cut, odd]) == (MigGpu(node="a", gpu="each of 2", profiles=(("1g.5gb", 7),), lost_gb=5),)
 
 
+def test_the_only_gpu_of_a_node_without_an_agent_is_called_by_its_index() -> None:
+    (cut,) = mig_gpus([], [mixed("a", 1, capacity={GPU: "0", "nvidia.com/mig-1g.5gb": "7"})])
+    assert cut.gpu == "0"
+
+
 def test_a_partitioned_node_can_become_whole_again() -> None:
     cut = mixed("a", 2, capacity={GPU: "0", MIG: "6"})
     (change,) = fit(gpu_pod("ask", 2), scene([cut], [])).changes

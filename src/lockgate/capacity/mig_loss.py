@@ -72,7 +72,8 @@ def _alike(node: Node) -> MigGpu | None:
         return None
     each = {profile: count // gpus for profile, count in counts.items()}
     lost = lost_gb(board, [profile for profile, count in each.items() for _ in range(count)])
-    return MigGpu(node=node.name, gpu=f"each of {gpus}", profiles=tuple(sorted(each.items())), lost_gb=lost)
+    which = "0" if gpus == 1 else f"each of {gpus}"
+    return MigGpu(node=node.name, gpu=which, profiles=tuple(sorted(each.items())), lost_gb=lost)
 
 
 def _is_mig(resource: str) -> bool:
