@@ -2,16 +2,20 @@
 
 import enum
 from collections.abc import Mapping
+from typing import Final
 
 import msgspec
 
-from lockgate.diagnosis.device_plugins import is_plugin
+from lockgate.diagnosis.device_plugins import is_plugin, named_plugin
 from lockgate.diagnosis.stage import is_ready, statuses
+from lockgate.model import names
 from lockgate.model.facts import DaemonSets, Missing, Nodes, Pods
 from lockgate.model.objects import DaemonSet, Node, Pod, Taint
 from lockgate.scheduling.daemonsets import target
 from lockgate.scheduling.selectors import Miss
 
+# The label by which the operator's DaemonSet chooses its nodes.
+_LABEL: Final = f"{names.DEPLOY_PREFIX}device-plugin"
 _Running = Mapping[tuple[str, str, str], Pod]  # (namespace, DaemonSet, node) -> its pod there
 
 
@@ -49,6 +53,19 @@ class Plugin(msgspec.Struct, frozen=True):
     def on(self, node: str) -> PluginOn:
         """The plugin on a node; a node that is not among the facts has an unknown one."""
         return self.rows.get(node) or PluginOn(node=node, state=PluginState.UNKNOWN)
+
+
+def plugin_on(known: Plugin | Missing, node: Node) -> PluginOn:
+    """The plugin on a node; where no DaemonSet is known, what the operator's label and the node's description tell."""
+    if not isinstance(known, Missing):
+        return known.on(node.name)
+    pod, labels = named_plugin(node), node.metadata.labels
+    seen = labels.get(_LABEL)
+    off = labels.get(names.DEPLOY_OPERANDS) == "false" if seen is None else seen != "true"
+    if off and not pod:
+        miss = Miss(key=_LABEL, wanted=f"{_LABEL}=true", seen=seen)
+        return PluginOn(node=node.name, state=PluginState.NOT_TARGETED, misses=(miss,))
+    return PluginOn(node=node.name, state=PluginState.UNKNOWN)
 
 
 def plugin(daemon_sets: DaemonSets, nodes: Nodes, pods: Pods | Missing, namespace_pods: Pods | Missing) -> Plugin:

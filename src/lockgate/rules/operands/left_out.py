@@ -14,6 +14,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from lockgate.diagnosis.kept_off import KeptOff, kept_off, let_tolerate, not_tolerated
 from lockgate.diagnosis.operand_names import short_name
 from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes
@@ -21,13 +22,12 @@ from lockgate.diagnosis.stage import Stage, is_ready
 from lockgate.diagnosis.views.operands import Operands
 from lockgate.model import names
 from lockgate.model.facts import Missing, Nodes
-from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.finding import Evidence, Remedy, Severity
 from lockgate.model.gpu_node import is_gpu_node
 from lockgate.model.objects import DaemonSet, Node
 from lockgate.scheduling.daemonsets import Target, target
-from lockgate.scheduling.taints import taint_text, toleration_for
+from lockgate.scheduling.selectors import Miss
 
-_PAUSES = {names.PAUSED_FOR_MIG: "G06", names.PAUSED_FOR_DRIVER: "G07"}
 # Wanted on every GPU node that runs containers; others are for some nodes only, and absence means nothing.
 _EVERYWHERE = ("container-toolkit", "device-plugin", "gpu-feature-discovery", "operator-validator")
 
@@ -67,6 +67,7 @@ def left_out(operand: DaemonSet, nodes: Nodes, operands: Operands | Missing) -> 
         summary=f"{name}: DESIRED {desired}, kept from {len(out)} of {len(gpu_nodes)} GPU nodes "
         f"({listed(o.node for o in out)}): {first.why}{stays}.",
         reach=len(out),
+        nodes=tuple(o.node for o in out),
         evidence=(
             Evidence(
                 object=f"daemonset/{operand.namespace}/{operand.name}",
@@ -102,41 +103,19 @@ def _why(operand: DaemonSet, judged: Target, node: Node) -> _Out | None:
     if judged.misses and label is None:
         return None  # its own selector: a DaemonSet a kernel, or an architecture
     if label is None:
-        return _by_taint(judged, node) if judged.taints else None
-    if label.seen in _PAUSES:
-        return _paused(label.key, str(label.seen), node)
-    if label.seen == "false" or node.metadata.labels.get(names.DEPLOY_OPERANDS) == "false":
-        why = f"the node has {label.key}={label.seen or 'no value'}, set by a person"
-        return _Out(node.name, "G05", why, True, Remedy("", "", Risk.NONE))
-    if label.seen is None and short_name(operand) in _EVERYWHERE and _is_for_containers(node):
-        look = Remedy(
-            "The operator has not set the label: see whether it runs, and what it says",
-            "kubectl get pods -A -l app=gpu-operator; kubectl get clusterpolicies",
-            Risk.NONE,
-        )
-        return _Out(node.name, "G05", f"it selects {label.wanted}, the label is absent", False, look)
+        taints = judged.taints
+        return _Out(node.name, "G04", not_tolerated(taints), False, let_tolerate(taints, operand)) if taints else None
+    kept = kept_off(label, node)
+    if kept is None:
+        return None
+    if label.seen or kept.is_meant or (short_name(operand) in _EVERYWHERE and _is_for_containers(node)):
+        return _Out(node.name, kept.code, _told(label, kept), kept.is_meant, kept.remedy)
     return None
 
 
-def _by_taint(judged: Target, node: Node) -> _Out | None:
-    texts = listed(map(taint_text, judged.taints))
-    keys = listed(toleration_for(t).key for t in judged.taints)
-    remedy = Remedy(
-        f"Add the toleration of {keys} to the ClusterPolicy (spec.daemonsets.tolerations)",
-        "kubectl edit clusterpolicy",
-        Risk.HIGH,
-    )
-    return _Out(node.name, "G04", f"it does not tolerate {texts}", False, remedy)
-
-
-def _paused(key: str, value: str, node: Node) -> _Out:
-    who, label = ("MIG", names.MIG_CONFIG_STATE) if value == names.PAUSED_FOR_MIG else ("driver", names.UPGRADE_STATE)
-    remedy = Remedy(
-        f"The {who} manager paused it: see its log, and how far it is",
-        f"kubectl get node {node.name} -L {label}",
-        Risk.NONE,
-    )
-    return _Out(node.name, _PAUSES[value], f"the node has {key}={value}", False, remedy)
+def _told(label: Miss, kept: KeptOff) -> str:
+    by = ", set by a person" if kept.is_meant and label.seen else ""
+    return f"it selects {label.wanted}, {kept.why}{by}" if label.seen is None else f"{kept.why}{by}"
 
 
 def _is_for_containers(node: Node) -> bool:

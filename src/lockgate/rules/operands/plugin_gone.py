@@ -23,7 +23,7 @@ from lockgate.diagnosis.seen import MOST_NODES, gate_rows, listed, log_lines
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.devices import Devices
 from lockgate.diagnosis.views.gate_one import GateOne
-from lockgate.diagnosis.views.plugin import Plugin, PluginOn, PluginState
+from lockgate.diagnosis.views.plugin import Plugin, PluginOn, PluginState, plugin_on
 from lockgate.model.facts import Logs, Missing, Nodes, NodeStates
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.node_state import GPUNodeState
@@ -54,21 +54,18 @@ def plugin_gone(
     stage: Stage,
 ) -> Failed | Passed | None:
     without = gate_one.nearest_with(Obstacle.NO_RESOURCE, Obstacle.GONE)
+    on = {node.name: plugin_on(plugin, node) for node in nodes} if without else {}
     # A node that offers other GPU resources has a plugin that serves.
-    lost = [r for r in without if (r.known or _is_broken(plugin, r)) and not r.others and not devices.explain(r)]
+    lost = [r for r in without if (r.known or _is_broken(on[r.node])) and not r.others and not devices.explain(r)]
     if stage is Stage.NODE:  # seen from the node, what keeps the plugin away is the fault, and told by its own rule
-        lost = [r for r in lost if _on(plugin, r).state is not PluginState.NOT_TARGETED]
+        lost = [r for r in lost if on[r.node].state is not PluginState.NOT_TARGETED]
     if lost:
         stages = () if isinstance(node_states, Missing) else node_states
         before = [e for state in stages if state.name == lost[0].node for e in _before_it(state)]
         named = {node.name: named_plugin(node) for node in nodes}
-        return _failed(gate_one, lost, [_named(_on(plugin, r), named.get(r.node, "")) for r in lost], logs, before)
+        return _failed(gate_one, lost, [_named(on[r.node], named.get(r.node, "")) for r in lost], logs, before)
     serving = [r.node for r in gate_one.rows if r.allocatable]
     return Passed(f"a plugin serves on {listed(serving)}") if serving else None
-
-
-def _on(plugin: Plugin | Missing, row: GateRow) -> PluginOn:
-    return PluginOn(node=row.node, state=PluginState.UNKNOWN) if isinstance(plugin, Missing) else plugin.on(row.node)
 
 
 def _named(on: PluginOn, pod: str) -> PluginOn:
@@ -76,8 +73,8 @@ def _named(on: PluginOn, pod: str) -> PluginOn:
     return msgspec.structs.replace(on, pod=pod) if pod and on.state is PluginState.UNKNOWN else on
 
 
-def _is_broken(plugin: Plugin | Missing, row: GateRow) -> bool:
-    return _on(plugin, row).state in (PluginState.NOT_READY, PluginState.NO_POD)
+def _is_broken(on: PluginOn) -> bool:
+    return on.state in (PluginState.NOT_READY, PluginState.NO_POD)
 
 
 def _before_it(state: GPUNodeState) -> list[Evidence]:

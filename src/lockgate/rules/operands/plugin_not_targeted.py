@@ -1,30 +1,43 @@
 """The device plugin does not run on the node: its DaemonSet leaves it out.
 
-A label or a taint keeps the DaemonSet's pod off, so nothing registers the GPUs with the kubelet.
+A label or a taint keeps the DaemonSet's pod off, so nothing registers the GPUs with the kubelet. The label may be one
+that takes all operands off the node: `nvidia.com/gpu.deploy.operands=false`.
 
 Why it matters: a DaemonSet with DESIRED 0 is "ready" for every tool, the operator included, and no event is written.
 How to tell: the node's labels and taints, set beside the DaemonSet's selector and tolerations.
 Fix: correct the label or taint that is shown; the plugin then starts by itself, and the GPUs appear within a minute.
 """
 
+from collections.abc import Iterable
+
 import msgspec
 
 from lockgate.diagnosis.gate_row import GateRow, Obstacle
-from lockgate.diagnosis.rule import Failed, Passed, rule
+from lockgate.diagnosis.kept_off import KeptOff, kept_off, let_tolerate, not_tolerated, set_label
+from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.seen import MOST_NODES, gate_rows, listed
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
-from lockgate.diagnosis.views.plugin import Plugin, PluginOn, PluginState
+from lockgate.diagnosis.views.plugin import Plugin, PluginOn, PluginState, plugin_on
 from lockgate.model import names
-from lockgate.model.facts import Nodes
+from lockgate.model.facts import Missing, Nodes
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Node, Pod
 from lockgate.scheduling.selectors import Miss
-from lockgate.scheduling.taints import taint_text, toleration_for
+from lockgate.scheduling.taints import taint_text
 
-_PAUSES = {names.PAUSED_FOR_MIG: "G06", names.PAUSED_FOR_DRIVER: "G07"}
 # Labels that a cloud puts on its GPU nodes, and by which its own plugin chooses them.
 _CLOUD = names.CLOUD_ACCELERATORS
+_DISCOVERED = (names.NFD_PREFIX, f"{names.NVIDIA_GROUP}/")
+_PROGRESS = {names.PAUSED_FOR_MIG: names.MIG_CONFIG_STATE, names.PAUSED_FOR_DRIVER: names.UPGRADE_STATE}
+
+
+class _Out(msgspec.Struct, frozen=True):
+    """The plugin where it is left out of a node, the node, and why the operator's label is not there, if that is it."""
+
+    on: PluginOn
+    node: Node
+    kept: KeptOff | None
 
 
 @rule(
@@ -41,20 +54,28 @@ _CLOUD = names.CLOUD_ACCELERATORS
     ),
 )
 def plugin_not_targeted(
-    pod: Pod, gate_one: GateOne, plugin: Plugin, nodes: Nodes, stage: Stage
-) -> Failed | Passed | None:
+    pod: Pod, gate_one: GateOne, plugin: Plugin | Missing, nodes: Nodes, stage: Stage
+) -> Failed | Passed | Skipped | None:
     without = [row for row in _without_devices(gate_one) if not row.for_machines]
-    rows = [row for row in without if plugin.on(row.node).state is PluginState.NOT_TARGETED]
-    if not rows:
-        return Passed(_targeted(gate_one, plugin)) if plugin.daemon_sets and gate_one.rows else None
-    failed = _failed(gate_one, rows, [plugin.on(row.node) for row in rows], {n.name: n for n in nodes})
-    # A node that a person left out on purpose is no fault of the cluster, only of the pod that wants it.
-    meant = stage is Stage.NODE and any(miss.seen == "false" for miss in plugin.on(rows[0].node).misses)
-    return msgspec.structs.replace(failed, severity=Severity.WARNING) if meant else failed
+    known = {node.name: node for node in nodes} if without else {}
+    judged = [(row, plugin_on(plugin, known[row.node])) for row in without]
+    out = [(row, _out(on, known[row.node])) for row, on in judged if on.state is PluginState.NOT_TARGETED]
+    if out:
+        failed = _failed(gate_one, [row for row, _ in out], [each for _, each in out], plugin)
+        # A node that a person left out on purpose is no fault of the cluster, only of the pod that wants it.
+        meant = stage is Stage.NODE and any(each.kept and each.kept.is_meant for _, each in out)
+        return msgspec.structs.replace(failed, severity=Severity.WARNING) if meant else failed
+    if isinstance(plugin, Missing):
+        return Skipped(plugin.reason, plugin.how)
+    return Passed(_targeted(gate_one, plugin)) if plugin.daemon_sets and gate_one.rows else None
 
 
 def _without_devices(gate: GateOne) -> tuple[GateRow, ...]:
     return gate.nearest_with(Obstacle.NO_RESOURCE, Obstacle.GONE)
+
+
+def _out(on: PluginOn, node: Node) -> _Out:
+    return _Out(on, node, next((kept for miss in on.misses if (kept := kept_off(miss, node))), None))
 
 
 def _targeted(gate: GateOne, plugin: Plugin) -> str:
@@ -63,43 +84,59 @@ def _targeted(gate: GateOne, plugin: Plugin) -> str:
     return f"{name} targets {listed(rows) or 'no GPU node of interest'}"
 
 
-def _failed(gate: GateOne, rows: list[GateRow], judged: list[PluginOn], nodes: dict[str, Node]) -> Failed:
-    first = judged[0]
-    desired = f"DaemonSet {first.daemon_set} has DESIRED {first.desired}"
+def _failed(gate: GateOne, rows: list[GateRow], out: list[_Out], plugin: Plugin | Missing) -> Failed:
+    alike = _alike(out)
+    reasons = "; ".join(f"{reason} ({listed(each.node.name for each in those)})" for reason, those in alike.items())
+    firsts = [those[0] for those in alike.values()]
     return Failed(
-        about=f"node/{first.node}" if len(rows) == 1 else "nodes",
-        codes=_codes(first, nodes[first.node]),
-        summary=f"{desired}: {_why(first)} ({listed(j.node for j in judged)}). {gate.resource} is {_offered(rows[0])}.",
+        about=f"node/{rows[0].node}" if len(rows) == 1 else "nodes",
+        codes=tuple(dict.fromkeys(code for each in firsts for code in _codes(each))),
+        summary=f"{reasons}. {gate.resource} is {_offered(rows[0])}.",
         reach=len(rows),
+        nodes=tuple(row.node for row in rows),
         evidence=(
-            Evidence(
-                object=f"daemonset/{first.daemon_set}", field="status.desiredNumberScheduled", value=str(first.desired)
-            ),
-            *(e for j in judged[:MOST_NODES] for e in _seen(j)),
+            *dict.fromkeys(_desired(each.on) for each in firsts if each.on.daemon_set),
+            *(e for each in out[:MOST_NODES] for e in _seen(each)),
             *gate_rows(gate, rows),
         ),
-        remedy=tuple(_remedies(first)),
+        remedy=tuple(dict.fromkeys(r for each in firsts for r in _remedies(each, plugin))),
     )
 
 
-def _codes(judged: PluginOn, node: Node) -> tuple[str, ...]:
-    values = [m.seen for m in judged.misses]
-    paused = [_PAUSES[v] for v in values if v in _PAUSES]
-    if paused:
-        return tuple(paused)
-    if any(miss.key in _CLOUD for miss in judged.misses):
+def _alike(out: Iterable[_Out]) -> dict[str, list[_Out]]:
+    """The nodes by the reason for which they are left out."""
+    found: dict[str, list[_Out]] = {}
+    for each in out:
+        found.setdefault(f"{_head(each.on)}: {_why(each)}", []).append(each)
+    return found
+
+
+def _head(on: PluginOn) -> str:
+    if not on.daemon_set:
+        return "The operator's label keeps the device plugin off"
+    return f"DaemonSet {on.daemon_set} has DESIRED {on.desired}"
+
+
+def _codes(out: _Out) -> tuple[str, ...]:
+    if not out.on.misses:
+        return ("G04",)
+    if any(miss.key in _CLOUD for miss in out.on.misses):
         return ("B11",)
-    if judged.misses and not any(node.metadata.labels.get(label) == "true" for label in names.PCI_PRESENT):
+    if out.kept and (out.kept.code != "G05" or out.kept.is_meant):
+        return (out.kept.code,)
+    if not any(out.node.metadata.labels.get(label) == "true" for label in names.PCI_PRESENT):
         return ("G01",)
-    return ("G05",) if judged.misses else ("G04",)
+    return ("G05",)
 
 
-def _why(judged: PluginOn) -> str:
-    if judged.misses:
-        miss = judged.misses[0]
-        has = "the label is absent" if miss.seen is None else f"the node has {miss.key}={miss.seen}"
-        return f"it selects {miss.wanted}, {has}"
-    return f"it does not tolerate {listed(map(taint_text, judged.taints))}"
+def _why(out: _Out) -> str:
+    if not out.on.misses:
+        return not_tolerated(out.on.taints)
+    miss = out.on.misses[0]
+    if out.kept and not out.on.daemon_set:
+        return out.kept.why
+    has = "the label is absent" if miss.seen is None else f"the node has {miss.key}={miss.seen}"
+    return f"it selects {miss.wanted}, {out.kept.why if out.kept else has}"
 
 
 def _offered(row: GateRow) -> str:
@@ -108,48 +145,50 @@ def _offered(row: GateRow) -> str:
     return f"{row.allocatable} of {row.capacity} there" if row.capacity else "0 there"
 
 
-def _seen(judged: PluginOn) -> list[Evidence]:
-    place = f"node/{judged.node}"
-    labels = [
+def _desired(on: PluginOn) -> Evidence:
+    return Evidence(object=f"daemonset/{on.daemon_set}", field="status.desiredNumberScheduled", value=str(on.desired))
+
+
+def _seen(out: _Out) -> list[Evidence]:
+    place, labels = f"node/{out.node.name}", out.node.metadata.labels
+    wanted = [
         Evidence(object=place, field=f"metadata.labels[{m.key}]", value=m.seen or "absent", note=f"wanted {m.wanted}")
-        for m in judged.misses
+        for m in out.on.misses
+    ]
+    beside = {out.kept.key for _ in out.on.misses if out.kept} | {
+        _PROGRESS.get(m.seen or "", "") for m in out.on.misses
+    }
+    more = [
+        Evidence(object=place, field=f"metadata.labels[{key}]", value=labels[key])
+        for key in sorted(beside - {m.key for m in out.on.misses})
+        if key in labels
     ]
     taints = [
         Evidence(
-            object=place, field="spec.taints", value=taint_text(t), note=f"{judged.daemon_set} does not tolerate it"
+            object=place, field="spec.taints", value=taint_text(t), note=f"{out.on.daemon_set} does not tolerate it"
         )
-        for t in judged.taints
+        for t in out.on.taints
     ]
-    return labels + taints
+    return wanted + more + taints
 
 
-def _remedies(judged: PluginOn) -> list[Remedy]:
-    return [_label_remedy(judged, miss) for miss in judged.misses] + [
-        Remedy(
-            f"Add the toleration to the ClusterPolicy (spec.daemonsets.tolerations): key {toleration_for(t).key}, "
-            f"effect {t.effect}",
-            "kubectl edit clusterpolicy",
-            Risk.HIGH,
-        )
-        for t in judged.taints
+def _remedies(out: _Out, plugin: Plugin | Missing) -> list[Remedy]:
+    labels = [_label_remedy(out, miss) for miss in out.on.misses]
+    own = () if isinstance(plugin, Missing) else plugin.daemon_sets
+    return labels + [
+        let_tolerate(out.on.taints, ds)
+        for ds in own
+        if f"{ds.namespace}/{ds.name}" == out.on.daemon_set and out.on.taints
     ]
 
 
-def _label_remedy(judged: PluginOn, miss: Miss) -> Remedy:
-    if miss.seen == names.PAUSED_FOR_MIG:
-        text = "The MIG manager paused it and did not come back: see its log and nvidia.com/mig.config.state"
-        return Remedy(text, f"kubectl get node {judged.node} -L {names.MIG_CONFIG_STATE}", Risk.NONE)
-    if miss.seen == names.PAUSED_FOR_DRIVER:
-        text = "The driver manager paused it and did not come back: see the driver pod of the node"
-        return Remedy(text, f"kubectl get node {judged.node} -L {names.UPGRADE_STATE}", Risk.NONE)
+def _label_remedy(out: _Out, miss: Miss) -> Remedy:
+    if kept := kept_off(miss, out.node):
+        return kept.remedy
     if miss.seen is None and miss.key in _CLOUD:
         text = "The cloud's plugin knows GPU nodes by this label: make the node in a pool with an accelerator"
         return Remedy(text, f"kubectl get nodes -L {miss.key}", Risk.NONE)
-    if miss.seen is None:
-        text = "The operator has not set the label: see whether it runs and knows the node as a GPU node"
-        return Remedy(text, f"kubectl get node {judged.node} --show-labels", Risk.NONE)
-    return Remedy(
-        f"Set the label if the plugin is meant to run on {judged.node}",
-        f"kubectl label node {judged.node} --overwrite {miss.wanted}",
-        Risk.MEDIUM,
-    )
+    if miss.seen is None and miss.key.startswith(_DISCOVERED):
+        text = f"Discovery has not set the label: see whether it runs on {out.node.name}, and what it says"
+        return Remedy(text, f"kubectl get node {out.node.name} --show-labels", Risk.NONE)
+    return set_label(miss, out.node)
