@@ -3,6 +3,8 @@
 from lockgate.diagnosis.views.plugin import Plugin
 from lockgate.model.facts import Missing
 from lockgate.model.finding import Remedy, Risk
+from lockgate.model.objects import Taint
+from lockgate.scheduling.taints import toleration_for
 
 _TOOLKIT = "-A -l app=nvidia-container-toolkit-daemonset --field-selector spec.nodeName="
 
@@ -21,6 +23,15 @@ def drain_and_reset(node: str, gpu: str) -> tuple[Remedy, ...]:
         drain(node, f"Drain {node}, so that nothing uses the GPU"),
         Remedy(f"Then reset the GPU on {node}, or reboot the node", f"nvidia-smi --gpu-reset -i {gpu}", Risk.HIGH),
     )
+
+
+def tolerate(taint: Taint) -> Remedy:
+    """Let the pod tolerate a taint, as narrowly as can be."""
+    wanted = toleration_for(taint)
+    value = f", value: {wanted.value}" if wanted.value else ""
+    effect = f", effect: {wanted.effect}" if wanted.effect else ""
+    added = f"{{key: {wanted.key}, operator: {wanted.operator}{value}{effect}}}"
+    return Remedy(f"Add to the pod's spec.tolerations: {added}", "", Risk.LOW)
 
 
 def read_plugin_log(node: str, plugin: Plugin | Missing) -> Remedy:

@@ -11,7 +11,10 @@ Fix: read the quoted text; if a node is open, wait a minute and ask again.
 
 from typing import Final
 
-from lockgate.diagnosis.gate_row import GateRow
+import msgspec
+
+from lockgate.diagnosis.gate_row import GateRow, Obstacle
+from lockgate.diagnosis.remedies import tolerate
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import MOST_NODES, gate_rows, listed, more_nodes, pod_ref, scheduler_text, some
 from lockgate.diagnosis.stage import Stage
@@ -21,12 +24,15 @@ from lockgate.kit.counted import counted
 from lockgate.model import names
 from lockgate.model.facts import Events, Missing, Nodes, Pods
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
-from lockgate.model.objects import Pod
+from lockgate.model.objects import Pod, Taint
 from lockgate.scheduling.causes import Cause
 from lockgate.scheduling.messages import FailedScheduling
 from lockgate.scheduling.node_fit import pods_by_node
 from lockgate.scheduling.requests import amounts, defaulted_requests
+from lockgate.scheduling.taints import NODE_IS_SICK
 
+_LACKS_DEVICES: Final = (Obstacle.NO_RESOURCE, Obstacle.GONE)
+_ROLES: Final = "node-role.kubernetes.io/"
 _NEWER: Final = "no new claims to deallocate"
 
 
@@ -46,12 +52,14 @@ def unexplained(
         return _of_foreign(pod, foreign, word, nodes, pods)
     gate = None if isinstance(gate_one, Missing) or not gate_one.asked else gate_one
     open_now = _surest(gate.open_rows) if gate else ()
+    short = gate.nearest_with(*_LACKS_DEVICES) if gate else ()
+    facts_lack = isinstance(gate_one, Missing) or bool(_in_doubt(open_now))
     return Failed(
         about=pod_ref(pod),
         title=_title(open_now, text),
-        summary=_summary(open_now, text, word.verbatim),
-        evidence=(*some(word), *(gate_rows(gate, open_now) if gate else ())),
-        remedy=(_remedy(pod, isinstance(gate_one, Missing) or bool(_in_doubt(open_now))),),
+        summary=_summary(open_now, short, text, word.verbatim),
+        evidence=(*some(word), *(gate_rows(gate, open_now or short) if gate else ())),
+        remedy=(*(_named_taints(text) if isinstance(gate_one, Missing) else ()), _remedy(pod, facts_lack)),
     )
 
 
@@ -97,7 +105,9 @@ def _title(open_now: tuple[GateRow, ...], text: FailedScheduling | None) -> str:
     return "The scheduler's words alone do not tell the cause" if known else ""
 
 
-def _summary(open_now: tuple[GateRow, ...], text: FailedScheduling | None, verbatim: str) -> str:
+def _summary(
+    open_now: tuple[GateRow, ...], short: tuple[GateRow, ...], text: FailedScheduling | None, verbatim: str
+) -> str:
     reasons = listed(f"{r.text} ({r.count})" for r in text.reasons) if text and text.reasons else ""
     said = f"It says: {reasons or (text.prefilter if text else '') or verbatim}."
     if doubt := _in_doubt(open_now):
@@ -105,6 +115,9 @@ def _summary(open_now: tuple[GateRow, ...], text: FailedScheduling | None, verba
         return f"{said} There are enough on {offers}, and what pods request there is not known."
     if open_now:
         return f"{listed(row.node for row in open_now)} would take it by the numbers of now. {said}"
+    if short:
+        numbers = listed(f"{row.node}: {row.arithmetic()}" for row in short)
+        return f"{said} By the numbers of now, {numbers}; why is not told by what was read."
     if text is not None and any(r.resource and names.is_gpu_resource(r.resource) for r in text.reasons):
         alike = "That text is the same for a full node, a lost plugin and a sick GPU"
         return f"{said} {alike}; {_ending(text) or 'the numbers of the nodes decide'}."
@@ -119,6 +132,17 @@ def _surest(rows: tuple[GateRow, ...]) -> tuple[GateRow, ...]:
 def _in_doubt(open_now: tuple[GateRow, ...]) -> tuple[GateRow, ...]:
     """The open nodes where of none it is known what its pods request: then nobody can say that it would fit."""
     return open_now if all(row.requested is None for row in open_now) else ()
+
+
+def _named_taints(text: FailedScheduling | None) -> tuple[Remedy, ...]:
+    """For each taint that the text names of some of the nodes, how these come into question."""
+    refused = ((r.count, Taint(*r.taint)) for r in (text.reasons if text else ()) if r.taint)
+    return tuple(
+        msgspec.structs.replace(remedy, text=f"{remedy.text}; without it {counted(count, 'node')} refuse the pod")
+        for count, taint in refused
+        if not taint.key.startswith((NODE_IS_SICK, _ROLES))
+        for remedy in (tolerate(taint),)
+    )
 
 
 def _ending(text: FailedScheduling) -> str:

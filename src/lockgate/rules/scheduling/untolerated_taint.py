@@ -8,16 +8,19 @@ Fix: add the toleration to the pod, or remove the taint if it is a leftover.
 """
 
 from lockgate.diagnosis.gate_row import GateRow, Obstacle
+from lockgate.diagnosis.remedies import tolerate
 from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes, pod_ref, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
-from lockgate.diagnosis.views.gate_one import GateOne
+from lockgate.diagnosis.views.gate_one import GateOne, gpu_asked
 from lockgate.diagnosis.views.told_refusal import ToldRefusal
 from lockgate.model.facts import Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod, Taint
-from lockgate.scheduling.taints import NODE_IS_SICK, taint_text, toleration_for
+from lockgate.scheduling.requests import defaulted_requests
+from lockgate.scheduling.taints import NODE_IS_SICK, taint_text
 
+_VENDOR = "nvidia.com/"
 # Taints that a program sets and takes away again, and what it is about: neither is tolerating these.
 _PASSING = {
     "ToBeDeletedByClusterAutoscaler": "cluster-autoscaler is about to remove it",
@@ -34,10 +37,12 @@ _LIST = Remedy(
 )
 
 
-@rule(codes=("B01", "B04"), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,))
+@rule(codes=("B01", "B04"), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,), asks_gpu=None)
 def untolerated_taint(
     pod: Pod, gate_one: GateOne | Missing, told_refusal: ToldRefusal
 ) -> Failed | Passed | Skipped | None:
+    if not _is_for_gpu_nodes(pod):
+        return None
     if isinstance(gate_one, Missing):
         if told_refusal.obstacle is Obstacle.TAINT:
             return _as_told(pod, told_refusal)
@@ -46,6 +51,11 @@ def untolerated_taint(
     if rows:
         return _failed(pod, rows)
     return Passed("the pod tolerates every taint of the nearest GPU nodes") if gate_one.rows else None
+
+
+def _is_for_gpu_nodes(pod: Pod) -> bool:
+    """Whether it asks for anything of NVIDIA's, be it misspelt: once that is mended, the taint would still be there."""
+    return bool(gpu_asked(pod)) or any(n.startswith(_VENDOR) for n in defaulted_requests(pod.spec))
 
 
 def _failed(pod: Pod, rows: tuple[GateRow, ...]) -> Failed:
@@ -111,8 +121,4 @@ def _remedy(taint: Taint, node: str) -> Remedy:
     if taint.key in _PASSING:
         text = f"Wait, or find out why the taint stays: {_PASSING[taint.key]}"
         return Remedy(text, f"kubectl describe node {node}", Risk.NONE)
-    wanted = toleration_for(taint)
-    value = f", value: {wanted.value}" if wanted.value else ""
-    effect = f", effect: {wanted.effect}" if wanted.effect else ""
-    added = f"{{key: {wanted.key}, operator: {wanted.operator}{value}{effect}}}"
-    return Remedy(f"Add to the pod's spec.tolerations: {added}", "", Risk.LOW)
+    return tolerate(taint)

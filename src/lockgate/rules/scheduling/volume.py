@@ -14,6 +14,7 @@ from lockgate.model.facts import Events, Missing, PersistentVolumeClaims
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import PersistentVolumeClaim, Pod, PodSpec
 from lockgate.scheduling.causes import Cause
+from lockgate.scheduling.messages import FailedScheduling
 
 
 @rule(codes=("B05",), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING,), gpu=False, asks_gpu=None)
@@ -30,10 +31,12 @@ def volume(
     mounts_none = not isinstance(spec, Missing) and not claims
     if not said:
         return Passed("it mounts no claim" if mounts_none else "the scheduler names no volume") if word else None
+    reach = _reach(text) if text else 1
     evidence = [] if isinstance(persistent_volume_claims, Missing) else _claims(pod, claims, persistent_volume_claims)
     return Failed(
         about=f"persistentvolumeclaim/{pod.namespace}/{claims[0]}" if claims else pod_ref(pod),
         summary=f"The scheduler waits for {listed(claims) or 'its volume'}{_state(evidence)}.",
+        reach=reach,
         evidence=(*evidence, *some(word)),
         remedy=(
             Remedy(
@@ -45,6 +48,11 @@ def volume(
             ),
         ),
     )
+
+
+def _reach(text: FailedScheduling) -> int:
+    """A claim that is refused before any node is looked at goes before all that is true of the nodes."""
+    return text.nodes + 1 if text.prefilter_cause is Cause.VOLUME else text.count(Cause.VOLUME)
 
 
 def _claims(pod: Pod, names: list[str], known: PersistentVolumeClaims) -> list[Evidence]:
