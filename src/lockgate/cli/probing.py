@@ -11,12 +11,12 @@ from lockgate.collect.live import Access, connect
 from lockgate.collect.probe import load
 from lockgate.collect.watching import until_ended
 from lockgate.diagnosis.operand_names import short_name
-from lockgate.diagnosis.probe import has_gpus
 from lockgate.kit.counted import counted
 from lockgate.kube.api import Api
 from lockgate.kube.errors import ApiError, NotFound
 from lockgate.kube.resources import PODS
 from lockgate.model.facts import Missing, Snapshot
+from lockgate.model.gpu_node import is_gpu_node
 from lockgate.model.objects import DaemonSet
 from lockgate.model.pod_state import trouble
 
@@ -34,7 +34,7 @@ def nodes_of(snapshot: Snapshot, wanted: Sequence[str]) -> tuple[str, ...]:
     unknown = [name for name in wanted if name not in (ALL, *there)]
     if unknown:
         raise InputError(f"--probe {unknown[0]}: no such node (there is: {', '.join(sorted(there)) or 'none'})")
-    every = {n.name for n in snapshot.nodes if has_gpus(n)} if ALL in wanted else set()
+    every = {n.name for n in snapshot.nodes if is_gpu_node(n)} if ALL in wanted else set()
     return tuple(sorted(every | (set(wanted) - {ALL})))
 
 

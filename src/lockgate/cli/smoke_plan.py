@@ -8,13 +8,14 @@ import msgspec
 from lockgate.cli.home import place
 from lockgate.cli.short_pods import Image, Place, resource_of
 from lockgate.diagnosis.operand_names import short_name
-from lockgate.diagnosis.probe import gate_of, has_gpus, probe
+from lockgate.diagnosis.probe import gate_of, probe
 from lockgate.diagnosis.seen import holders
 from lockgate.diagnosis.views.places import Places
 from lockgate.kit.counted import counted
 from lockgate.model import names
 from lockgate.model.facts import Missing, RuntimeClasses, Snapshot
 from lockgate.model.finding import Diagnosis
+from lockgate.model.gpu_node import is_gpu_node
 from lockgate.model.objects import DaemonSet, Node
 from lockgate.scheduling.requests import amounts
 
@@ -65,7 +66,7 @@ def plan(
     for name in wanted:
         if name not in by_name:
             raise SmokeError(f"node {name} is not there (there is: {', '.join(sorted(by_name)) or 'none'})")
-    chosen = [by_name[n] for n in wanted] or sorted((n for n in nodes if has_gpus(n)), key=lambda n: n.name)
+    chosen = [by_name[n] for n in wanted] or sorted((n for n in nodes if is_gpu_node(n)), key=lambda n: n.name)
     if not chosen:
         raise SmokeError("no node is known to have a GPU; --node NAME tries one all the same")
     places, classes = Places(nodes, snapshot.pods), snapshot.runtime_classes

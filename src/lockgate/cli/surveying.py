@@ -9,13 +9,13 @@ from lockgate.capacity.overview import UnreadableError, accounts, unread
 from lockgate.capacity.table import By, Row, rows
 from lockgate.diagnosis.engine import diagnose
 from lockgate.diagnosis.operand_names import short_name
-from lockgate.diagnosis.probe import has_gpus
 from lockgate.diagnosis.target import CLUSTER, Target
 from lockgate.diagnosis.views.gate_two import GateTwo, NodeGate, gate_two
 from lockgate.diagnosis.waive import NO_WAIVERS, Waivers
 from lockgate.model import names
 from lockgate.model.facts import Missing, Snapshot
 from lockgate.model.finding import Diagnosis
+from lockgate.model.gpu_node import is_gpu_node
 from lockgate.model.node_state import GPUNodeState
 from lockgate.model.objects import ClusterPolicy, DaemonSet, Node
 from lockgate.rules import all_rules
@@ -128,7 +128,7 @@ def survey(
     states = {} if isinstance(snapshot.node_states, Missing) else {s.name: s for s in snapshot.node_states}
     of_node, struck = _by_node(rows(counted, By.NODE)), _struck(answer)
     gpu_nodes = sorted(
-        (n for n in snapshot.nodes if has_gpus(n) and (wanted is None or n.name in wanted)), key=lambda n: n.name
+        (n for n in snapshot.nodes if is_gpu_node(n) and (wanted is None or n.name in wanted)), key=lambda n: n.name
     )
     return Survey(
         nodes=tuple(

@@ -13,7 +13,6 @@ from lockgate.diagnosis.views.gate_one import GateOne, gate_on
 from lockgate.diagnosis.views.places import Places
 from lockgate.model import names
 from lockgate.model.facts import Missing, RuntimeClasses
-from lockgate.model.gpu_node import is_gpu_node
 from lockgate.model.objects import Container, Node, Pod, PodSpec, ResourceRequirements
 from lockgate.model.told import ToldNode
 from lockgate.scheduling.requests import amounts
@@ -59,11 +58,6 @@ def _with(row: GateRow, held: tuple[Holder, ...] | None) -> GateRow:
     known = held is not None and row.requested is not None
     requested = sum(h.count for h in held) if held is not None and known else None
     return msgspec.structs.replace(row, requested=requested, holders=held or ())
-
-
-def has_gpus(node: Node) -> bool:
-    """Whether Kubernetes knows of GPUs on the node."""
-    return is_gpu_node(node)
 
 
 def _most(node: Node) -> tuple[str, int]:
