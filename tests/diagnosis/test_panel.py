@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from lockgate.diagnosis.engine import diagnose
+from lockgate.diagnosis.engine import diagnose, outcome
 from lockgate.diagnosis.panel import Panel
 from lockgate.diagnosis.rule import Failed, Rule, needs_of
+from lockgate.diagnosis.scope import scope
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.subject import Common, Facts, Subject
 from lockgate.diagnosis.target import CLUSTER, Target
@@ -77,3 +78,28 @@ def test_a_sick_node_between_well_ones_is_seen_and_only_it() -> None:
 
 def test_rules_and_views_take_what_they_need_by_position() -> None:
     assert all(len(rule.needs) == rule.check.__code__.co_argcount for rule in all_rules())
+
+
+def test_what_is_said_does_not_hang_on_who_was_asked_about_before() -> None:
+    """Rules are functions of their facts alone: asked each anew they say the same as one after the other."""
+    none = {"status": {"allocatable": {"nvidia.com/gpu": "0"}}}
+    fewer = {"status": {"allocatable": {"nvidia.com/gpu": "1"}}, "spec": {"unschedulable": True}}
+    crashes = {"like": "plugin", "spec": {"nodeName": "gpu-2"}, "status": {"conditions": []}}
+    facts: dict[str, Any] = {
+        "operator": {"nodes": ["gpu-1", "gpu-2", "gpu-4"]},
+        "nodes": {"gpu-#": {"times": 5}, "gpu-3b": none, "gpu-4b": fewer},
+        "pods": {
+            "gpu-operator/plugin-x": crashes,
+            "ml/a": {"like": "running", "spec": {"nodeName": "gpu-4"}},
+            "ml/b": {},
+        },
+        "files": {"gpu-5": {"dmesg": "NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus."}},
+    }
+    known = snapshot(facts)
+    common = Common(known)
+    about = scope(known, Target(CLUSTER, ""), common).about
+    for stage in Stage:
+        panel = Panel(r for r in all_rules() if stage in r.stages)
+        for subject in (s for s in (*about, *reversed(about)) if s.stage is stage):
+            anew = [(r, outcome(r, Facts(known, subject))) for r in panel.rules]
+            assert panel.told(Facts(known, subject, common)) == [(r, o) for r, o in anew if o is not None]
