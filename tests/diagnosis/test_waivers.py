@@ -4,11 +4,12 @@ import datetime as dt
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from lockgate.diagnosis.engine import diagnose
 from lockgate.diagnosis.target import parse_target
 from lockgate.diagnosis.waive import Waivers
-from lockgate.model.finding import Diagnosis, Verdict
+from lockgate.model.finding import Diagnosis, Finding, Severity, TargetRef, Verdict
 from lockgate.model.waiver import WaiverError, parse_waiver
 from lockgate.rules import all_rules
 from tests.rules.world import snapshot
@@ -74,6 +75,23 @@ def test_a_fault_of_two_nodes_is_waived_only_when_each_of_them_is() -> None:
     both = (one, "devices/unhealthy at node/gpu-b -- y")
     assert ids(why("", one, nodes=nodes)) == (["devices/unhealthy"], [])
     assert ids(why("", *both, nodes=nodes)) == ([], ["devices/unhealthy"])
+
+
+def test_a_waiver_of_a_node_holds_for_the_pods_that_its_fault_strikes() -> None:
+    strikes = Finding(
+        id="xid/off-the-bus",
+        codes=(),
+        title="",
+        severity=Severity.BLOCKER,
+        about="node/gpu-a",
+        summary="",
+        affects=("gpu-a", "default/pair"),
+    )
+    both = structs.replace(strikes, affects=("gpu-a", "gpu-b", "default/pair"))
+    waivers = Waivers((parse_waiver("xid/off-the-bus at node/gpu-a -- x", "*", "lockgate.yaml 1"),), TODAY)
+    cluster = TargetRef("Cluster", "", "")
+    assert waivers.apart((strikes,), cluster)[0] == ()
+    assert waivers.apart((both,), cluster)[0] == (both,)
 
 
 def test_what_follows_from_a_waived_cause_is_waived_with_it() -> None:

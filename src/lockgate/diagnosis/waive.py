@@ -106,15 +106,21 @@ def said(headline: str, waived: Sequence[Waived]) -> str:
 
 
 def _places(finding: Finding) -> list[tuple[str, ...]]:
-    """Everything that a finding strikes, each as it may be spelt: `node/gpu-7`, `gpu-7`, or by what is at fault."""
+    """Everything that a finding strikes, each as it may be spelt: `node/gpu-7`, `gpu-7`, or by what is at fault.
+
+    Of several objects that are at fault themselves each has to be named; a node's pods follow the node.
+    """
     kind, _, rest = finding.about.partition("/")
     space, _, name = rest.rpartition("/")
     struck = [f"{space}/{a}" if space and "/" not in a else a for a in finding.affects]
-    # Of several objects that are at fault themselves each has to be named.
-    cause = () if rest in struck or name in finding.affects else (finding.about, rest)
-    return [(a, f"{kind}/{a}", f"{'pod' if '/' in a else 'node'}/{a}", *cause) for a in struck] or [
-        (finding.about, rest)
-    ]
+    several = rest in struck or name in finding.affects  # what is at fault is one of them
+
+    def spelt(one: str) -> tuple[str, ...]:
+        itself = (one, f"{kind}/{one}", f"{'pod' if '/' in one else 'node'}/{one}")
+        at_fault = several and ("/" in one) == bool(space)
+        return itself if at_fault else (*itself, finding.about, rest)
+
+    return [spelt(one) for one in struck] or [(finding.about, rest)]
 
 
 def _spelt(target: TargetRef) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ Seen = tuple[LintRule, Problem]
 
 
 def problems(subject: Subject, rules: Sequence[LintRule]) -> tuple[Seen, ...]:
-    """The problems in the order of rules; a muted rule's problem goes when it shares a file with what mutes it."""
+    """The problems in the order of rules; a muted rule's problem goes when it speaks of the same as what mutes it."""
     found = [(rule, problem) for rule in rules for problem in _of(rule, subject)]
     return tuple(seen for seen in found if not _is_muted(seen, found))
 
@@ -22,5 +22,10 @@ def _of(rule: LintRule, subject: Subject) -> Iterator[Problem]:
 
 def _is_muted(seen: Seen, found: Sequence[Seen]) -> bool:
     rule, problem = seen
-    files = {mark.file for mark in problem.marks}
-    return any(rule.id in other.mutes and files & {mark.file for mark in by.marks} for other, by in found)
+    return any(rule.id in other.mutes and _speak_of_one(problem, by) for other, by in found)
+
+
+def _speak_of_one(problem: Problem, other: Problem) -> bool:
+    """Whether two mark one file, and one pod template in it where they name one."""
+    files = {mark.file for mark in problem.marks} & {mark.file for mark in other.marks}
+    return bool(files) and problem.within == other.within

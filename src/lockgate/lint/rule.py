@@ -51,7 +51,10 @@ class Fix:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """The fault is there. `key` tells it from the rule's other problems, and stays when lines move."""
+    """The fault is there. `key` tells it from the rule's other problems, and stays when lines move.
+
+    `within` is the pod template that it speaks of, where a file holds several: one silences no problem of another.
+    """
 
     key: str
     summary: str
@@ -60,6 +63,7 @@ class Problem:
     title: str = ""
     severity: Severity | None = None
     codes: tuple[str, ...] | None = None
+    within: str = ""
     fixes: tuple[Fix, ...] = field(default=())
 
 
@@ -68,7 +72,8 @@ Check = Callable[..., Iterator[Problem]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LintRule:
-    """A rule as the engine and its pages see it; `mutes` are ids that are left out where both would mark a file."""
+    """A rule as the engine and its pages see it; `mutes` are ids that are left out where both would mark a file,
+    and one pod template in it."""
 
     id: str
     title: str

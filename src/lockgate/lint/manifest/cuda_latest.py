@@ -8,19 +8,12 @@ condition: cuda>=...`, or `CUDA driver version is insufficient for CUDA runtime 
 Fix: name the version (`nvidia/cuda:12.4.1-base-ubuntu22.04`), or a digest.
 """
 
-import re
 from collections.abc import Iterator
-from typing import Final
 
 from lockgate.lint.images import parse_image
 from lockgate.lint.manifests import Manifests
 from lockgate.lint.rule import Problem, lint_rule
 from lockgate.model.finding import Severity
-
-_HAS_CUDA: Final = re.compile(
-    r"(?:^|/)(?:cuda|pytorch|tensorflow|tritonserver|vllm-openai|text-generation-inference|nemo|rapidsai?|jax|cuda-samples"
-    r"|k8s-samples|cuda-sample|cudagl)$|/nvidia/",
-)
 
 
 @lint_rule(codes=("E17",), severity=Severity.WARNING)
@@ -31,7 +24,7 @@ def cuda_latest(manifests: Manifests) -> Iterator[Problem]:
             image = parse_image(said.text()) if said is not None else None
             if said is None or image is None or not container.asks or not image.floats:
                 continue
-            if _HAS_CUDA.search(image.name):
+            if image.is_for_gpus:
                 yield Problem(
                     key=template.key(container.name),
                     summary=f"{template.name}: container {container.name} runs {said.text()}: which CUDA that is, and "

@@ -39,6 +39,7 @@ def _problem(manifests: Manifests, template: PodTemplate, container: Container, 
     has = "asked for" if container.asks else f"none of which it has asked for ({GPU} is not in its limits)"
     return Problem(
         key=template.key(container.name),
+        within=template.key(),
         summary=f"{template.name}: container {container.name} sets {VISIBLE}={value} itself: it takes GPUs past the "
         f"scheduler, {'besides those that it has ' if container.asks else ''}{has}",
         marks=(template.mark(entry, "the device plugin sets it", VISIBLE),),

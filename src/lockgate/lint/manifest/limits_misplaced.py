@@ -42,6 +42,7 @@ def _gpus(item: Item) -> Iterator[tuple[str, Item]]:
 def _problem(template: PodTemplate, item: Item, where: str, name: str, why: str) -> Problem:
     return Problem(
         key=template.key(where, name),
+        within=template.key(),
         summary=f"{template.name}: {name} stands under {where} itself, where it counts for nothing ({why})",
         marks=(template.mark(item, why),),
         help=_HELP,

@@ -31,6 +31,7 @@ def no_gpu_asked(manifests: Manifests) -> Iterator[Problem]:
         if marks:
             yield Problem(
                 key=template.key(),
+                within=template.key(),
                 summary=f"{template.name} is made for a GPU, and no container has {GPU} in its limits: it gets none",
                 marks=marks,
                 help=f"resources: {{limits: {{{GPU}: 1}}}} of the container that needs it",
