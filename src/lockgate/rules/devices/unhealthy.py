@@ -9,7 +9,7 @@ device back when it is well again, NVIDIA's has to be restarted.
 """
 
 from lockgate.diagnosis.gate_row import GateRow, Obstacle
-from lockgate.diagnosis.remedies import read_plugin_log
+from lockgate.diagnosis.remedies import read_plugin_log, restart_plugin
 from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import MOST_NODES, gate_rows, listed, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
@@ -34,15 +34,17 @@ def unhealthy(pod: Pod, gate_one: GateOne, devices: Devices, plugin: Plugin | Mi
 
 def _failed(pod: Pod, gate: GateOne, rows: list[GateRow], devices: Devices, plugin: Plugin | Missing) -> Failed:
     row = rows[0]
-    sick = devices.unhealthy(row.node)
-    which = f": {listed(map(_device, sick))}" if sick else ". Which ones only the plugin's log on the node tells"
+    sick, logged = devices.unhealthy(row.node), () if row.allocatable else devices.logged(row)
+    count = row.capacity - row.allocatable
     return Failed(
         about=f"node/{row.node}" if len(rows) == 1 else "nodes",
         codes=("C07",) if not row.allocatable else ("C06",),
-        summary=f"{row.node} has {row.capacity} {gate.resource}, {row.capacity - row.allocatable} unhealthy{which}.",
+        summary=f"{row.node} has {row.capacity} {gate.resource}, {count} unhealthy{_which(sick, logged)}.",
         reach=len(rows),
+        nodes=tuple(r.node for r in rows),
         evidence=(
             *(_seen(r.node, d) for r in rows[:MOST_NODES] for d in devices.unhealthy(r.node)),
+            *(e for r in rows[:MOST_NODES] if not r.allocatable for e in devices.logged(r)),
             *gate_rows(gate, rows),
             *some(scheduler_word(pod)),
         ),
@@ -53,8 +55,22 @@ def _failed(pod: Pod, gate: GateOne, rows: list[GateRow], devices: Devices, plug
                 Risk.NONE,
             ),
             read_plugin_log(row.node, plugin),
+            *_take_back(row.node, plugin, bool(logged)),
         ),
     )
+
+
+def _which(sick: tuple[Device, ...], logged: tuple[Evidence, ...]) -> str:
+    if sick:
+        return f": {listed(map(_device, sick))}"
+    if logged:
+        return ": its device plugin runs, and calls every one so in its log"
+    return ". Which ones only the plugin's log on the node tells"
+
+
+def _take_back(node: str, plugin: Plugin | Missing, is_one_way: bool) -> tuple[Remedy, ...]:
+    """NVIDIA's plugin never calls a device healthy again (k8s-device-plugin#1014)."""
+    return (restart_plugin(node, plugin, "Once the GPUs answer, start the plugin anew"),) if is_one_way else ()
 
 
 def _device(device: Device) -> str:
