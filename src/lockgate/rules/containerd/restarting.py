@@ -12,6 +12,7 @@ import re
 
 from lockgate.diagnosis.followers import BROKEN_NODE
 from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.runtime_socket import TOOLKIT, UNREACHED, looks_elsewhere
 from lockgate.diagnosis.seen import event, pod_ref
 from lockgate.diagnosis.stage import Stage, statuses
 from lockgate.diagnosis.views.operands import Operands
@@ -19,13 +20,6 @@ from lockgate.diagnosis.views.words import Words
 from lockgate.model.facts import Events, Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
-
-# Go's net.OpError, as gRPC hands it to the kubelet (gpu-operator#549); a socket that was taken away reads likewise.
-_TEXT = re.compile(
-    r"dial unix (?P<socket>\S*/(?P<runtime>containerd|crio|cri-dockerd)\.sock): "
-    r"connect: (?:connection refused|no such file or directory)"
-)
-_TOOLKIT = "container-toolkit"
 
 
 @rule(
@@ -37,8 +31,8 @@ _TOOLKIT = "container-toolkit"
 )
 def restarting(pod: Pod, pod_events: Events | Missing, words: Words, operands: Operands) -> Failed | None:
     said = _state(pod) or _last(() if isinstance(pod_events, Missing) else pod_events)
-    if said is None and operands.name_of(pod) == _TOOLKIT and (told := words.find(_TEXT)):
-        said = told.match, told.evidence
+    if said is None and operands.name_of(pod) == TOOLKIT and (told := words.find(UNREACHED)):
+        said = None if looks_elsewhere(pod, told) else (told.match, told.evidence)
     if said is None:
         return None
     match, evidence = said
@@ -61,7 +55,7 @@ def _state(pod: Pod) -> tuple[re.Match[str], Evidence] | None:
     """What the kubelet says of a container at present."""
     for status in statuses(pod):
         waiting = status.state.waiting
-        if waiting and (match := _TEXT.search(waiting.message)):
+        if waiting and (match := UNREACHED.search(waiting.message)):
             field = f"status.containerStatuses[{status.name}].state.waiting"
             return match, Evidence(object=pod_ref(pod), field=field, verbatim=waiting.message, note=waiting.reason)
     return None
@@ -69,5 +63,5 @@ def _state(pod: Pod) -> tuple[re.Match[str], Evidence] | None:
 
 def _last(events: Events) -> tuple[re.Match[str], Evidence] | None:
     """The newest event alone: whatever is said after it was said by a runtime that answers again."""
-    match = _TEXT.search(events[-1].text) if events else None
+    match = UNREACHED.search(events[-1].text) if events else None
     return (match, event(events[-1])) if match else None
