@@ -6,17 +6,23 @@ Why it matters: the scheduler counts requests, not use. An idle pod holds its GP
 event says the same `Insufficient nvidia.com/gpu` as for a dead plugin.
 How to tell: requested equals allocatable on the nodes that the pod may use; the holders are listed, also those that
 are terminating.
-Fix: end or scale down a holder, wait for one, or add a node.
+Fix: end or scale down a holder, wait for one, or add a node. Where an old pod of the same Deployment holds them, a
+rolling update waits for itself: strategy Recreate, or `maxSurge: 0`, ends the old pod first.
 """
 
 from collections.abc import Sequence
 
+import msgspec
+
 from lockgate.diagnosis.gate_row import SHORT_OF_DEVICES, GateRow, Holder, Obstacle
+from lockgate.diagnosis.giving_way import giving_way
+from lockgate.diagnosis.rolling_update import end_old_first, old_holder
 from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.seen import asked, gate_rows, listed, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.kit.counted import counted
+from lockgate.model.facts import Missing, Pods, Snapshot
 from lockgate.model.finding import Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 
@@ -27,7 +33,7 @@ from lockgate.model.objects import Pod
     stages=(Stage.SCHEDULING,),
     mutes=("autoscaling/no-node-added", "queueing/no-device-fits"),
 )
-def all_held(pod: Pod, gate_one: GateOne) -> Failed | Passed | Skipped | None:
+def all_held(pod: Pod, gate_one: GateOne, pods: Pods | Missing, snapshot: Snapshot) -> Failed | Passed | Skipped | None:
     if any(row.requested is None for row in gate_one.rows):
         return Skipped("what other pods hold is not known", "kubectl get pods -A -o json")
     free = [row for row in gate_one.rows if row.only_devices_short() and (row.headroom or 0) > 0]
@@ -35,7 +41,9 @@ def all_held(pod: Pod, gate_one: GateOne) -> Failed | Passed | Skipped | None:
     left = sum(row.headroom or 0 for row in free)
     if not short or left >= gate_one.asked:
         return Passed(_left(gate_one)) if left else None
-    return _failed(pod, gate_one, left)
+    if giving_way(pod, gate_one, pods, snapshot.taken_at):
+        return Passed(f"preemption makes room on {pod.status.nominated_node_name}")
+    return _updating(pod, _failed(pod, gate_one, left), gate_one, pods)
 
 
 def _left(gate: GateOne) -> str:
@@ -65,6 +73,18 @@ def _failed(pod: Pod, gate: GateOne, left: int) -> Failed:
             *some(scheduler_word(pod)),
         ),
         remedy=_remedies(gate, holders, [row.node for row in rows if row.requested]),
+    )
+
+
+def _updating(pod: Pod, failed: Failed, gate: GateOne, pods: Pods | Missing) -> Failed:
+    """Where a rolling update stands in its own way, that is said, and first how it goes on."""
+    holders = [h.pod for row in gate.nearest_with(Obstacle.HELD, Obstacle.TOO_FEW) for h in row.holders]
+    old = old_holder(pod, holders, pods)
+    if not old:
+        return failed
+    said = f"{old} is an old pod of its own Deployment, which a rolling update ends only once the new one is ready."
+    return msgspec.structs.replace(
+        failed, summary=f"{failed.summary} {said}", remedy=(end_old_first(pod), *failed.remedy)
     )
 
 

@@ -7,41 +7,24 @@ How to tell: the Job's condition Failed is True; its reason says which of them i
 Fix: find out why its pods failed, by their logs or by a new run; a Job that has given up is made anew, not continued.
 """
 
+from lockgate.diagnosis.job_end import job_end
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.stage import Stage
 from lockgate.kit.counted import counted
-from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.finding import Remedy, Risk, Severity
 from lockgate.model.objects import Workload
-
-# pkg/apis/batch: reasons of the condition Failed.
-_MEANING = {
-    "BackoffLimitExceeded": "its pods failed more often than backoffLimit allows",
-    "DeadlineExceeded": "its activeDeadlineSeconds are over",
-    "PodFailurePolicy": "its failure policy ended it",
-    "MaxFailedIndexesExceeded": "more of its indexes failed than maxFailedIndexes allows",
-    "FailedIndexes": "some of its indexes failed for good",
-}
 
 
 @rule(codes=("A15",), severity=Severity.ERROR, stages=(Stage.NO_POD,), gpu=False, asks_gpu=None)
 def gave_up(workload: Workload) -> Failed | None:
-    ended = next((c for c in workload.status.conditions if c.type == "Failed" and c.status == "True"), None)
-    if workload.kind != "Job" or ended is None:
+    ended = job_end(workload)
+    if ended is None:
         return None
-    place = f"job/{workload.namespace}/{workload.name}"
+    meaning, seen = ended
     return Failed(
-        about=place,
-        summary=f"{workload.name}: {_MEANING.get(ended.reason, ended.reason)}; "
-        f"{counted(workload.status.failed, 'pod')} failed.",
-        evidence=(
-            Evidence(
-                object=place,
-                field="status.conditions[Failed]",
-                value=ended.status,
-                verbatim=ended.message,
-                note=ended.reason,
-            ),
-        ),
+        about=seen.object,
+        summary=f"{workload.name}: {meaning}; {counted(workload.status.failed, 'pod')} failed.",
+        evidence=(seen,),
         remedy=(
             Remedy(
                 "See what its pods left behind",

@@ -7,6 +7,7 @@ How to tell: DESIRED is 0; each node's labels and taints, set beside the templat
 Fix: correct the label or taint that is shown, or the DaemonSet's selector or tolerations.
 """
 
+from lockgate.diagnosis.out_of_reach import seen, why
 from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.seen import listed
 from lockgate.diagnosis.stage import Stage
@@ -15,7 +16,6 @@ from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.gpu_node import is_gpu_node
 from lockgate.model.objects import DaemonSet, Workload
 from lockgate.scheduling.daemonsets import Target, targets
-from lockgate.scheduling.taints import taint_text
 
 _MOST = 5
 
@@ -47,33 +47,13 @@ def _judged(workload: Workload, daemon_sets: DaemonSets, nodes: Nodes) -> Failed
 def _failed(daemon_set: DaemonSet, nearest: list[Target]) -> Failed:
     place = f"daemonset/{daemon_set.namespace}/{daemon_set.name}"
     desired = daemon_set.status.desired_number_scheduled
-    why = _why(nearest[0]) if nearest else "there is no node"
+    reason = why(nearest[0]) if nearest else "there is no node"
     return Failed(
         about=place,
-        summary=f"DESIRED is {desired}: {why}.",
+        summary=f"DESIRED is {desired}: {reason}.",
         evidence=(
             Evidence(object=place, field="status.desiredNumberScheduled", value=str(desired)),
-            *(e for t in nearest for e in _seen(t)),
+            *(e for t in nearest for e in seen(t)),
         ),
         remedy=(Remedy("Compare the nodes' labels and taints with it", "kubectl get nodes --show-labels", Risk.NONE),),
     )
-
-
-def _why(target: Target) -> str:
-    if target.misses:
-        miss = target.misses[0]
-        seen = "has no such label" if miss.seen is None else f"has {miss.key}={miss.seen}"
-        return f"it selects {miss.wanted}, and {target.node}, the nearest, {seen}"
-    return f"it does not tolerate {listed(map(taint_text, target.taints))} of {target.node}, the nearest"
-
-
-def _seen(target: Target) -> list[Evidence]:
-    place = f"node/{target.node}"
-    labels = [
-        Evidence(object=place, field=f"metadata.labels[{m.key}]", value=m.seen or "absent", note=f"wanted {m.wanted}")
-        for m in target.misses
-    ]
-    taints = [
-        Evidence(object=place, field="spec.taints", value=taint_text(t), note="not tolerated") for t in target.taints
-    ]
-    return labels + taints
