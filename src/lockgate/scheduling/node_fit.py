@@ -70,14 +70,14 @@ def holds_room(pod: Pod) -> bool:
 
 def room(node: Node, pods_here: Iterable[Pod]) -> Room:
     """The arithmetic of one node with the pods bound to it; finished ones among them do not count."""
-    return room_beside(node, (accounted_requests(pod) for pod in pods_here if not is_terminal(pod)))
+    return room_beside(node, [accounted_requests(pod) for pod in pods_here if pod.status.phase not in _TERMINAL])
 
 
 def room_beside(node: Node, taken: Iterable[Mapping[str, int]]) -> Room:
     """The arithmetic of one node with what its pods are known to take."""
-    requested: dict[str, int] = {PODS: 0}
-    for asked in taken:
-        requested[PODS] += 1
+    counted = list(taken)
+    requested = {PODS: len(counted)}
+    for asked in counted:
         for name, count in asked.items():
             requested[name] = requested.get(name, 0) + count
     return Room(allocatable=amounts(node.status.allocatable), requested=requested)
