@@ -118,6 +118,8 @@ def test_a_crash_that_a_finding_quotes_already_is_not_told_beside_it() -> None:
     [
         ({"nodes": {"a"}}, {"nodes": {"a", "b"}}, True),
         ({"nodes": {"a"}}, {"nodes": {"b"}}, False),
+        ({"nodes": {"a"}, "subject": 5}, {"nodes": {"b"}, "subject": 5}, False),
+        ({"own": True, "subject": 5}, {"subject": 5}, True),
         ({}, {"nodes": {"b"}}, True),
         ({"operand": "driver"}, {"operand": "device-plugin"}, True),
         ({"operand": "device-plugin"}, {"operand": "driver"}, False),
@@ -128,11 +130,27 @@ def test_a_crash_that_a_finding_quotes_already_is_not_told_beside_it() -> None:
 )
 def test_where_causes_and_effects_meet(cause: dict[str, Any], effect: dict[str, Any], explains: bool) -> None:
     here, there = (
-        Ground(subject=n, **{k: frozenset(v) if k == "nodes" else v for k, v in given.items()})
+        Ground(**{"subject": n} | {k: frozenset(v) if k == "nodes" else v for k, v in given.items()})
         for n, given in enumerate((cause, effect))
     )
     assert here.explains(there) is explains
     assert here.explains(here)
+
+
+@pytest.mark.parametrize(
+    ("causes", "told", "covered"),
+    [
+        ([{"a"}, {"b"}], True, True),
+        ([{"a"}], True, False),
+        ([{"a"}], False, True),
+        ([{"a"}, None], True, True),
+    ],
+)
+def test_a_finding_that_says_its_nodes_wants_a_cause_for_each(
+    causes: list[set[str] | None], told: bool, covered: bool
+) -> None:
+    grounds = [Ground(subject=n, nodes=None if c is None else frozenset(c)) for n, c in enumerate(causes)]
+    assert Ground(subject=9, nodes=frozenset({"a", "b"}), told=told).is_covered(grounds) is covered
 
 
 def test_what_is_over_is_why_nothing_else_is_wrong() -> None:

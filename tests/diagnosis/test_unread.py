@@ -214,6 +214,7 @@ _BESIDE: dict[Stage, set[str]] = {
     Stage.CREATING: {*_WHO_ELSE, "pods"},
     Stage.RUNNING: {*_WHO_ELSE, "pods"},
     Stage.FAILED: {*_WHO_ELSE, "pods"},
+    Stage.TERMINATING: {*_WHO_ELSE, "pods"},
     Stage.NODE: {*_WHO_ELSE, "nodes", "node_claims", "resource_slices"},
     # Its pods that are not well, and their nodes, are asked themselves.
     Stage.OPERAND: {*_WHO_ELSE, "node_files", "node_states", "nodes", "priority_classes"},

@@ -111,7 +111,10 @@ class _Asked:
         affected, ground = _called(self._target, subject), _ground(self._count, subject, facts)
         known = facts.get("pod_events") if isinstance(subject.pod, ToldPod) else ()
         events = () if isinstance(known, Missing) else known
-        told = ((finding_as_told(_finding(r, o, o.nodes or affected), subject.pod, events), o) for r, o in failed)
+        parts = ((r, part) for r, o in failed for part in o.told)
+        told = (
+            (finding_as_told(_finding(r, o, _struck(o, subject, affected)), subject.pod, events), o) for r, o in parts
+        )
         return tuple(Said(finding, _placed(ground, o), o.reach) for finding, o in told)
 
 
@@ -128,7 +131,14 @@ def _ground(number: int, subject: Subject, facts: Facts) -> Ground:
 def _placed(ground: Ground, failed: Failed) -> Ground:
     """Where a finding of a subject stands: as the subject, but for what the finding says itself."""
     own = ground.own and not is_shared(failed.about)
-    return msgspec.structs.replace(ground, own=own, nodes=frozenset(failed.nodes) or ground.nodes)
+    nodes = frozenset(failed.nodes) or ground.nodes
+    return msgspec.structs.replace(ground, own=own, nodes=nodes, told=bool(failed.nodes))
+
+
+def _struck(failed: Failed, subject: Subject, affected: tuple[str, ...]) -> tuple[str, ...]:
+    """The nodes on which it was seen; a pod that waits for nodes is struck itself, and so is a DaemonSet."""
+    of_nodes = failed.about.partition("/")[0] in ("node", "nodes") and subject.stage is not Stage.SCHEDULING
+    return failed.nodes or affected if of_nodes else affected or failed.nodes
 
 
 def applies(rule: Rule, subject: Subject) -> bool:

@@ -5,7 +5,7 @@ A broken driver on one node does not explain a plugin that is gone on another, a
 nothing about the operands. Operands explain each other only in the order in which they wait for each other.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
@@ -33,13 +33,15 @@ _NOBODY_WAITS = max(_PLACE.values()) + 1
 class Ground(msgspec.Struct, frozen=True, kw_only=True):
     """Where a finding was made: about which subject, on which nodes (None: anywhere), by which operand's pod.
 
-    `own` holds where it is about the subject's own pod or workload, which nothing else stands on.
+    `own` holds where it is about the subject's own pod or workload, which nothing else stands on, and `told` where the
+    finding itself says its nodes: they are all that it is about, and not only those that its subject may be put on.
     """
 
     subject: int
     nodes: frozenset[str] | None = None
     operand: str = ""
     own: bool = False
+    told: bool = False
 
     @property
     def place(self) -> int:
@@ -48,9 +50,16 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
 
     def explains(self, other: "Ground") -> bool:
         """Whether what is found here can be the cause of what is found there."""
-        if self.subject == other.subject:
+        if not self._meets(other):
+            return False
+        return self.subject == other.subject or (not self.own and self._before(other))
+
+    def is_covered(self, causes: Iterable["Ground"]) -> bool:
+        """Whether causes that meet it stand on all of its nodes together: what they leave open has another cause."""
+        if self.nodes is None or not self.told:
             return True
-        return not self.own and self._meets(other) and self._before(other)
+        known = [cause.nodes for cause in causes]
+        return None in known or self.nodes <= frozenset().union(*(nodes for nodes in known if nodes is not None))
 
     def _meets(self, other: "Ground") -> bool:
         return self.nodes is None or other.nodes is None or not self.nodes.isdisjoint(other.nodes)

@@ -5,6 +5,7 @@ from itertools import islice
 
 import msgspec
 
+from lockgate.diagnosis.likewise import on_all
 from lockgate.diagnosis.seen import MOST_NODES
 from lockgate.model.finding import Finding
 
@@ -26,7 +27,7 @@ def joined(same: Sequence[Finding]) -> Finding:
     first = max(same, key=lambda f: f.severity.rank)
     affects = dict.fromkeys(name for f in same for name in f.affects)
     evidence = dict.fromkeys(e for f in _shown(first, same) for e in f.evidence)
-    return msgspec.structs.replace(first, affects=tuple(affects), evidence=tuple(evidence))
+    return msgspec.structs.replace(on_all(first, same), affects=tuple(affects), evidence=tuple(evidence))
 
 
 def _shown(first: Finding, same: Sequence[Finding]) -> Iterable[Finding]:

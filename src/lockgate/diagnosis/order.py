@@ -96,8 +96,7 @@ def _parents(ranked: Sequence[Said], mutes: _Mutes) -> list[int | None]:
     ids = dict.fromkeys(s.finding.id for s in ranked)
     muted_by = {id: [other for other in ids if other != id and id in mutes.get(other, ())] for id in ids}
     parents: list[int | None] = [
-        _innermost([i for by in muted_by[s.finding.id] for i in _muting(s, by, places, ranked)], ranked, mutes)
-        for s in ranked
+        _innermost(_muting(s, muted_by[s.finding.id], places, ranked), ranked, mutes) for s in ranked
     ]
     for place in range(len(ranked)):  # a circle is opened at its best ranked member
         if place in _upwards(place, parents):
@@ -129,9 +128,11 @@ def _put_aside(ranked: Sequence[Said], parents: list[int | None], asides: set[st
             parents[place] = first.get(said.ground.subject)
 
 
-def _muting(said: Said, rule: str, places: _Places, ranked: Sequence[Said]) -> Iterator[int]:
-    """Of the findings of one rule the best that explains this one; the others would say the same."""
-    return iter([i for i in places.near(rule, said.ground) if _may_explain(ranked[i], said)][:1])
+def _muting(said: Said, rules: Iterable[str], places: _Places, ranked: Sequence[Said]) -> list[int]:
+    """Of each rule's findings the best that explains this one: none where all of them leave a node of it open."""
+    found = [[i for i in places.near(rule, said.ground) if _may_explain(ranked[i], said)] for rule in rules]
+    covered = said.ground.is_covered(ranked[i].ground for each in found for i in each)
+    return [each[0] for each in found if each] if covered else []
 
 
 def _innermost(muting: list[int], ranked: Sequence[Said], mutes: _Mutes) -> int | None:

@@ -11,7 +11,7 @@ The docstring of the rule's module is its page: the title first, then what it is
 
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NamedTuple, get_args, get_type_hints
 
@@ -29,6 +29,8 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True):
 
     `reach` is how many nodes it explains: of two causes that stand side by side the farther reaching is told first.
     `nodes` are those on which it was seen, where that is said: they, and not what was asked about, are struck by it.
+    `parts` are the same fault node by node (see `on_each`): on one node it may follow from something that is fine on
+    another.
     """
 
     about: str
@@ -40,6 +42,19 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True):
     title: str = ""
     reach: int = 1
     nodes: tuple[str, ...] = ()
+    parts: tuple["Failed", ...] = ()
+
+    @property
+    def told(self) -> tuple["Failed", ...]:
+        """Its parts; itself where it has none."""
+        return self.parts or (self,)
+
+
+def on_each(parts: Sequence[Failed]) -> Failed:
+    """The same fault of several nodes as one outcome; what has the same cause, or none, is told together again."""
+    if len(parts) == 1:
+        return parts[0]
+    return msgspec.structs.replace(parts[0], parts=tuple(parts), reach=sum(p.reach for p in parts))
 
 
 class Passed(msgspec.Struct, frozen=True):

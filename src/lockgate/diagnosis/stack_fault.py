@@ -9,8 +9,8 @@ from typing import Final
 
 import msgspec
 
-from lockgate.diagnosis.rule import Failed, Skipped
-from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes, pod_ref
+from lockgate.diagnosis.rule import Failed, Skipped, on_each
+from lockgate.diagnosis.seen import listed, pod_ref
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.ailing import Ailing
 from lockgate.diagnosis.views.gate_one import gpu_asked
@@ -43,16 +43,19 @@ def blame(
     hits = [(on, told) for on in ailing.nodes if (told := find(on))]
     if not hits:
         return Skipped(ailing.unread.reason, ailing.unread.how) if ailing.unread else None
-    (on, told), names = hits[0], [on.name for on, _ in hits]
-    return Failed(
-        about=f"node/{on.name}" if len(hits) == 1 else "nodes",
-        codes=codes,
-        severity=softer if all(each.advertises for each, _ in hits) else None,
-        summary=f"{listed(names)}: {says(on, told)}",
-        reach=len(hits),
-        nodes=tuple(names),
-        evidence=(*(e for _, each in hits[:MOST_NODES] for e in _seen(each)), *more_nodes(len(hits) - MOST_NODES)),
-        remedy=remedy(on, told),
+    return on_each(
+        [
+            Failed(
+                about=f"node/{on.name}",
+                codes=codes,
+                severity=softer if on.advertises else None,
+                summary=f"{on.name}: {says(on, told)}",
+                nodes=(on.name,),
+                evidence=_seen(told),
+                remedy=remedy(on, told),
+            )
+            for on, told in hits
+        ]
     )
 
 

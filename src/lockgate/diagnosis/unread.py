@@ -15,6 +15,7 @@ import msgspec
 
 from lockgate.diagnosis.device_plugins import named_plugin
 from lockgate.diagnosis.rule import Failed, Outcome, Rule, Skipped
+from lockgate.diagnosis.seen import scheduler_text
 from lockgate.diagnosis.stage import Stage, statuses
 from lockgate.diagnosis.subject import Facts, Subject, sections_read
 from lockgate.diagnosis.unread_logs import unread_logs
@@ -37,7 +38,7 @@ TELLS: Final[Mapping[Stage, tuple[str, ...]]] = {
     Stage.RUNNING: _OF_CONTAINERS,
     Stage.FAILED: _OF_CONTAINERS,
     Stage.SUCCEEDED: ("logs",),
-    Stage.TERMINATING: (),
+    Stage.TERMINATING: ("nodes",),
     Stage.REPLACED: (),
     Stage.NODE: ("pods", "events", "logs", "runtime_classes", *_OF_NODE),
     Stage.OPERAND: ("pods", "events", "logs"),
@@ -51,6 +52,7 @@ def unread(
     subject: Subject, told: Sequence[tuple[Rule, Outcome]], asked: tuple[Rule, ...], facts: Facts
 ) -> Iterator[NotChecked]:
     """The sections that rules without a word could not look into, unless a cause is named or they are open already."""
+    yield from _uncounted(subject, facts)
     if any(_names(rule, outcome) for rule, outcome in told):
         return
     hows = tuple(outcome.how for _, outcome in told if isinstance(outcome, Skipped))
@@ -63,6 +65,23 @@ def unread(
         if rules:
             decides = _decides(section, subject, facts)
             yield NotChecked(section.replace("_", "-"), lacking.reason, lacking.how, decides, rules)
+
+
+def _uncounted(subject: Subject, facts: Facts) -> Iterator[NotChecked]:
+    """That the scheduler counts at least twice as many nodes as are known: somebody gave a part of them.
+
+    A few more are none the wiser: nodes come and go, and its text stays.
+    """
+    nodes = facts.get("nodes")
+    if subject.pod is None or subject.stage is not Stage.SCHEDULING or isinstance(nodes, Missing):
+        return
+    events = facts.get("pod_events")
+    _, text = scheduler_text(subject.pod, () if isinstance(events, Missing) else events)
+    if text is not None and text.nodes >= 2 * len(nodes) and text.nodes > len(nodes):
+        reason = (
+            f"the scheduler counts {text.nodes} nodes, and {len(nodes)} are known: nothing here is said of the others"
+        )
+        yield NotChecked("nodes", reason, "kubectl get nodes -o json", decides=True)
 
 
 def serves_as_told(subject: Subject) -> bool:

@@ -1,6 +1,7 @@
 """The answer in one word and one sentence, from what the rules found and what they could not check."""
 
 from collections.abc import Sequence
+from itertools import takewhile
 
 import msgspec
 
@@ -53,7 +54,8 @@ def _remarks(findings: Sequence[Finding]) -> str:
 
 def _as_cause_of(first: Finding, findings: Sequence[Finding]) -> Finding:
     """A cause that could strike anything is a GPU fault where GPUs are what it took away: the plugin's own image."""
-    struck = any(f.gpu for f in findings if f.follows == first.id)
+    behind = findings[findings.index(first) + 1 :]
+    struck = any(f.gpu for f in takewhile(lambda f: f.follows, behind))
     return msgspec.structs.replace(first, gpu=True) if struck else first
 
 

@@ -1,18 +1,17 @@
 """Reports as one HTML file: nothing is loaded from anywhere, everything is escaped, readable in the dark too."""
 
-from collections import defaultdict
-from collections.abc import Iterable
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from lockgate import __version__
+from lockgate.cli.render.causes import causes
 from lockgate.cli.render.lines import MOST_EVIDENCE, few
 from lockgate.cli.render.questions import open_questions
 from lockgate.cli.render.text import leading, named
 from lockgate.cli.surveying import NodeLine, Offer, Survey
-from lockgate.model.finding import Diagnosis, Finding, Verdict
+from lockgate.model.finding import Diagnosis, Verdict
 
 _COLOURS = {
     Verdict.HEALTHY: "good",
@@ -48,7 +47,7 @@ def _page(template: str, diagnosis: Diagnosis, **more: Any) -> str:
         lstrip_blocks=True,
     )
     environment.globals |= {"few": few, "most_evidence": MOST_EVIDENCE}
-    roots = [f for f in diagnosis.findings if not f.follows]
+    every = causes(diagnosis.findings)
     made = diagnosis.generated_at.strftime("%Y-%m-%dT%H:%M:%SZ") if diagnosis.generated_at else ""
     first = leading(diagnosis)
     return environment.get_template(template).render(
@@ -57,27 +56,14 @@ def _page(template: str, diagnosis: Diagnosis, **more: Any) -> str:
         summary=first.summary if first else "",
         word=diagnosis.verdict.value.upper(),
         colour=_COLOURS[diagnosis.verdict],
-        roots=roots,
+        causes=every,
         left=open_questions(diagnosis),
-        tree=_tree(diagnosis.findings),
-        remedies=list(dict.fromkeys(r for root in roots for r in root.remedy)),
+        remedies=list(dict.fromkeys(r for root, _ in every for r in root.remedy)),
         version=__version__,
         made=made,
         source=diagnosis.source.name,
         **more,
     )
-
-
-def _tree(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
-    """What follows from each root, at any depth, in the order in which it is told."""
-    below: dict[str, list[Finding]] = defaultdict(list)
-    root = ""
-    for finding in findings:
-        if not finding.follows:
-            root = finding.id
-        else:
-            below[root].append(finding)
-    return dict(below)
 
 
 def _bar(offer: Offer) -> Markup:

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import Final, TextIO
 
+from lockgate.cli.render.causes import causes
 from lockgate.cli.render.lines import MOST_EVIDENCE, WIDTH, bounded, few
 from lockgate.cli.render.questions import open_questions
 from lockgate.diagnosis.target import TOLD
@@ -51,13 +52,13 @@ def print_text(diagnosis: Diagnosis, *, no_color: bool, out: TextIO | None = Non
 def render_text(diagnosis: Diagnosis, paint: Paint) -> Iterator[str]:
     """The lines of a diagnosis."""
     yield from _verdict(diagnosis, paint)
-    roots = [f for f in diagnosis.findings if not f.follows]
-    for number, root in enumerate(roots, 1):
-        yield from _cause(diagnosis, root, number if len(roots) > 1 else 0, paint)
+    every = causes(diagnosis.findings)
+    for number, (root, below) in enumerate(every, 1):
+        yield from _cause(diagnosis, root, below, number if len(every) > 1 else 0, paint)
     yield from _waived(diagnosis, paint)
     yield from _ruled_out(diagnosis, paint)
     yield from _not_checked(diagnosis, paint)
-    yield from _next(roots, paint)
+    yield from _next([root for root, _ in every], paint)
 
 
 # --- the verdict
@@ -95,7 +96,7 @@ def leading(diagnosis: Diagnosis) -> Finding | None:
 # --- a cause
 
 
-def _cause(diagnosis: Diagnosis, root: Finding, number: int, paint: Paint) -> Iterator[str]:
+def _cause(diagnosis: Diagnosis, root: Finding, below: list[Finding], number: int, paint: Paint) -> Iterator[str]:
     yield ""
     codes = f" ({', '.join(root.codes)})" if root.codes else ""
     count = f"{number}. " if number else ""
@@ -106,7 +107,7 @@ def _cause(diagnosis: Diagnosis, root: Finding, number: int, paint: Paint) -> It
     if len(root.affects) > 1 or (root.affects and not diagnosis.target.name):
         yield from _wrap(f"Affected: {few(root.affects)}", 2)
     yield from _evidence(root.evidence, paint)
-    yield from _followers(diagnosis, root, paint)
+    yield from _followers(below, paint)
 
 
 def _evidence(evidence: tuple[Evidence, ...], paint: Paint) -> Iterator[str]:
@@ -131,22 +132,14 @@ def _seen(seen: Evidence, paint: Paint) -> Iterator[str]:
         yield from (paint("dim", text) for text in _wrap(seen.note, 6))
 
 
-def _followers(diagnosis: Diagnosis, root: Finding, paint: Paint) -> Iterator[str]:
-    chain = _chain(diagnosis, root.id)
-    if chain:
+def _followers(below: list[Finding], paint: Paint) -> Iterator[str]:
+    if below:
         yield f"  {paint('bold', 'Follows from it')}"
-    for follower in chain:
+    for follower in below:
         codes = f" ({', '.join(follower.codes)})" if follower.codes else ""
         yield from _wrap(f"{follower.id}{codes}: {follower.summary}", 6, first=4)
         said = next((e.verbatim for e in follower.evidence if e.verbatim), "")
         yield from _wrap(f'"{said}"', 8) if said else ()
-
-
-def _chain(diagnosis: Diagnosis, root: str) -> list[Finding]:
-    found: list[Finding] = []
-    for follower in (f for f in diagnosis.findings if f.follows == root):
-        found += [follower, *_chain(diagnosis, follower.id)]
-    return found
 
 
 # --- what is waived, what is out, what is open, what is next

@@ -1,23 +1,27 @@
 """The node is not ready: its kubelet does not report, or reports a fault.
 
-Nothing new is placed on such a node, and after some minutes its pods are evicted. What it offers is then only what it
-last said.
+Nothing new is placed on such a node, its pods are no longer called ready, and after some minutes they are evicted: one
+of a kubelet that is silent then stays in Terminating. What the node offers is only what it last said.
 
 Why it matters: GPUs that are still in `allocatable` cannot be used, and every other sign of the node is out of date.
 How to tell: the node's condition Ready is False (the kubelet says why) or Unknown (the kubelet is silent).
-Fix: see the kubelet and the runtime on the node; the condition's own words say which of them fails.
+Fix: see the kubelet and the runtime on the node; the condition's own words say which of them fails. Where a machine is
+gone for good, delete its node: only then are its pods let go, and a StatefulSet makes new ones.
 """
 
 from lockgate.diagnosis.rule import Failed, Passed, rule
-from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.seen import condition_of, gate_row
+from lockgate.diagnosis.stage import Stage, is_ready
+from lockgate.diagnosis.views.gate_one import GateOne
+from lockgate.model.facts import Missing, Nodes
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
-from lockgate.model.objects import Node
+from lockgate.model.objects import Node, Pod
 
 
 @rule(
     codes=("B04",),
     severity=Severity.ERROR,
-    stages=(Stage.NODE,),
+    stages=(Stage.NODE, Stage.CREATING, Stage.RUNNING, Stage.TERMINATING),
     gpu=False,
     asks_gpu=None,
     mutes=(
@@ -34,31 +38,49 @@ from lockgate.model.objects import Node
         "operator/policy-not-ready",
     ),
 )
-def not_ready(node: Node) -> Failed | Passed | None:
-    ready = next((c for c in node.status.conditions if c.type == "Ready"), None)
-    if ready is None:  # a cut file says nothing
+def not_ready(
+    node: Node | Missing, pod: Pod | Missing, nodes: Nodes | Missing, gate_one: GateOne | Missing, stage: Stage
+) -> Failed | Passed | None:
+    on = _beneath(pod, nodes) if isinstance(node, Missing) else node
+    ready = next((c for c in on.status.conditions if c.type == "Ready"), None) if on else None
+    if on is None or ready is None:  # a cut file says nothing
         return None
     if ready.status == "True":
-        return Passed(f"{node.name} is Ready")
+        return Passed(f"{on.name} is Ready")
     silent = ready.status == "Unknown"
     return Failed(
-        about=f"node/{node.name}",
-        summary=f"{node.name}: {'its kubelet has stopped reporting' if silent else 'its kubelet reports a fault'}"
+        about=f"node/{on.name}",
+        summary=f"{on.name}: {'its kubelet has stopped reporting' if silent else 'its kubelet reports a fault'}"
         f" ({ready.reason or 'no reason given'}).",
+        nodes=(on.name,),
         evidence=(
-            Evidence(
-                object=f"node/{node.name}",
-                field="status.conditions[Ready]",
-                value=ready.status,
-                verbatim=ready.message,
-                note=ready.reason,
-            ),
+            condition_of(f"node/{on.name}", ready),
+            *(_held(gate_one) if stage is Stage.NODE else ()),
         ),
         remedy=(
             Remedy(
-                f"On {node.name}, see whether kubelet and runtime run, and what they say",
+                f"On {on.name}, see whether kubelet and runtime run, and what they say",
                 "systemctl status kubelet containerd; journalctl -u kubelet -n 50",
                 Risk.NONE,
             ),
+            *((_give_up(on),) if silent else ()),
         ),
     )
+
+
+def _beneath(pod: Pod | Missing, nodes: Nodes | Missing) -> Node | None:
+    """The node of a pod that is not well there: one that still serves does so without its kubelet."""
+    if isinstance(pod, Missing) or isinstance(nodes, Missing) or not pod.spec.node_name or is_ready(pod):
+        return None
+    return next((n for n in nodes if n.name == pod.spec.node_name), None)
+
+
+def _held(gate: GateOne | Missing) -> tuple[Evidence, ...]:
+    """Who holds its GPUs meanwhile."""
+    rows = () if isinstance(gate, Missing) else gate.rows
+    return tuple(gate_row(gate, row) for row in rows if row.holders and not isinstance(gate, Missing))
+
+
+def _give_up(node: Node) -> Remedy:
+    text = f"If the machine of {node.name} is off for good, take the node out: its pods go, and are made elsewhere"
+    return Remedy(text, f"kubectl delete node {node.name}", Risk.HIGH)

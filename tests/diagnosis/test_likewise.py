@@ -1,0 +1,46 @@
+"""What several nodes have alike is told once: of all of them, with what to do on each."""
+
+from lockgate.diagnosis.merge import joined
+from lockgate.model.finding import Finding, Remedy, Severity
+
+
+def _finding(node: str, said: str, *steps: tuple[str, str], about: str = "") -> Finding:
+    return Finding(
+        id="nodes/x",
+        codes=(),
+        title="x",
+        severity=Severity.ERROR,
+        about=about or f"node/{node}",
+        summary=f"{node}: {said}",
+        remedy=tuple(Remedy(text, command) for text, command in steps),
+    )
+
+
+def test_nodes_with_the_same_words_share_a_sentence() -> None:
+    assert joined([_finding("n1", "is silent."), _finding("n2", "is silent.")]).summary == "n1, n2: is silent."
+
+
+def test_nodes_with_words_of_their_own_are_named_behind_the_first() -> None:
+    every = [_finding(name, f"its pod p-{name} crashes.") for name in ("n1", "n2", "n3", "n4", "n5", "n6")]
+    assert joined(every).summary == "n1: its pod p-n1 crashes. The same fault on n2, n3, n4, n5 and 1 more."
+
+
+def test_a_step_says_on_which_other_nodes_it_is_due() -> None:
+    every = [_finding(n, "", (f"On {n}, look", "journalctl"), ("Edit the policy", "edit")) for n in ("n1", "n2")]
+    assert [r.text for r in joined(every).remedy] == ["On n1, look (likewise for n2)", "Edit the policy"]
+
+
+def test_a_step_whose_command_names_a_pod_of_the_node_is_due_on_the_others_too() -> None:
+    every = [_finding(n, "", ("Read the log", f"kubectl logs p-{n}")) for n in ("n1", "n2")]
+    assert [r.text for r in joined(every).remedy] == ["Read the log (likewise for n2)"]
+
+
+def test_a_step_that_only_another_node_needs_is_told_too() -> None:
+    every = [_finding("n1", "", ("Read the log", "a")), _finding("n2", "", ("Add the toleration", "b"))]
+    assert [r.text for r in joined(every).remedy] == ["Read the log", "Add the toleration"]
+
+
+def test_what_is_about_pods_or_one_node_stays_as_it_is() -> None:
+    pod = _finding("p", "crashes.", about="pod/x/p")
+    assert joined([pod, _finding("q", "crashes.", about="pod/x/q")]).summary == "p: crashes."
+    assert joined([_finding("n1", "is silent."), _finding("n1", "is silent.")]).summary == "n1: is silent."
