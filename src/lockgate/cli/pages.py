@@ -12,9 +12,10 @@ from lockgate.rules import all_rules
 from lockgate.xid.codes import code_of
 from lockgate.xid.policies import by_default
 
-_WORD = re.compile(r"[a-z0-9][a-z0-9.]+")
+_WORD = re.compile(r"[a-z0-9][a-z0-9.]+|(?=([\u4e00-\u9fff\uac00-\ud7a3]{2}))")  # Chinese and Korean: by two characters
 _XID = re.compile(r"(?:(?:nvidia)?xid[\s:#=-]*)?(?P<code>\d{1,3})(?:error)?", re.IGNORECASE)  # NvidiaXID79Error is EKS'
-_HEADS = ("Asked as:", "Shown by:", "Numbers:")  # lines of a topic that are no prose
+_COUNTED = re.compile(r"Init:\d+/\d+", re.IGNORECASE)
+_HEADS = ("Asked as:", "Words:", "Shown by:", "Numbers:")  # lines of a topic that are no prose
 _NEAR = 0.4  # how near a question has to come
 _COMMON = frozenset(
     {"the", "and", "how", "what", "why", "does", "did", "for", "with", "from", "into", "you", "your", "are", "that"}
@@ -25,8 +26,8 @@ _COMMON = frozenset(
 class Page(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """What is known about one finding or topic; `text` is plain text without the title.
 
-    `asked` are questions that it answers, `shown_by` patterns of the findings in which a cluster shows it, `numbers`
-    the parts of `survey` that belong to it.
+    `asked` are questions that it answers, `words` what programs call its matter, `shown_by` patterns of the findings in
+    which a cluster shows it, `numbers` the parts of `survey` that belong to it.
     """
 
     kind: str  # finding | lint | topic | xid
@@ -36,6 +37,7 @@ class Page(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     severity: str = ""
     text: str
     asked: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
     shown_by: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
 
@@ -58,11 +60,14 @@ def find(asked: str) -> tuple[Page, ...]:
     coded = [p for p in pages if wanted.upper() in p.codes]
     if coded or re.fullmatch(r"[A-Za-z]\d\d", wanted):
         return tuple(coded)
+    named = tuple(p for p in pages if _COUNTED.sub("Init:0/1", wanted).lower() in map(str.lower, p.words))
     by_id = {p.id: p for kind in ("lint", "finding") for p in pages if p.kind == kind}  # of both, that of `why`
     if code := _XID.fullmatch(wanted):
         return (_xid(int(code["code"])), *_recognised(f"NVRM: Xid (PCI:0000:3b:00): {code['code']}, ", by_id))
-    nearness, topics = _about(wanted, pages)
     known = _recognised(wanted, by_id)
+    if named:
+        return (*named, *known)
+    nearness, topics = _about(wanted, pages)
     # A question that a topic answers word by word may hold a text that rules know as well.
     return (*topics, *known) if nearness == 1.0 else known or topics
 
@@ -93,7 +98,8 @@ def _nearness(asked: set[str], question: set[str]) -> float:
 
 
 def _words(text: str) -> set[str]:
-    return {word.rstrip(".") for word in _WORD.findall(text.lower())} - _COMMON
+    found = (match[1] or match[0].rstrip(".") for match in _WORD.finditer(text.lower()))
+    return {word for word in found if word} - _COMMON
 
 
 def _topics() -> list[Page]:
@@ -112,13 +118,14 @@ def _topic(name: str, text: str) -> Page:
     for line in body.splitlines():
         head = next((h for h in _HEADS if line.startswith(h)), "")
         (said[head] if head else kept).append(line.removeprefix(head).strip() if head else line)
-    asked, shown, numbers = (said[head] for head in _HEADS)
+    asked, words, shown, numbers = (said[head] for head in _HEADS)
     return Page(
         kind="topic",
         id=name,
         title=title.lstrip("# "),
         text="\n".join(kept).strip(),
         asked=tuple(asked),
+        words=tuple(word.strip() for line in words for word in line.split(",")),
         shown_by=tuple(" ".join(shown).split()),
         numbers=tuple(" ".join(numbers).split()),
     )

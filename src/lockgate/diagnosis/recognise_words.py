@@ -25,7 +25,9 @@ _WORDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         r"|the workload is deactivated|the workload waits for admission check",
         ("queueing/kueue-waiting",),
     ),
-    (r"scheduling is blocked due to non-empty scheduling gates", ("scheduling/gated",)),
+    (r"scheduling is blocked due to non-empty scheduling gates|^SchedulingGated$", ("scheduling/gated",)),
+    (r"^NotTriggerScaleUp$", ("autoscaling/no-node-added",)),
+    (r"^TriggeredScaleUp$", ("autoscaling/node-coming",)),
     (
         r"job has reached the specified backoff limit|job was active longer than specified deadline",
         ("workload/gave-up",),
@@ -56,11 +58,13 @@ _WORDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ),
     (r"device marked unhealthy|marking all devices as unhealthy", ("devices/unhealthy",)),
     (r"more than one MIG device type present on node", ("devices/mig-layout-invalid",)),
+    (r"pod triggered scale-up|pod should schedule on: ", ("autoscaling/node-coming",)),
     # kubelet
     (
         r"no healthy devices present|devices are no longer healthy|cannot allocate unregistered device"
         r"|node didn't have enough resource: nvidia\.com/|maximum request size for shared resources"
-        r"|invalid request: unknown device|resources cannot be allocated with topology locality",
+        r"|invalid request: unknown device|resources cannot be allocated with topology locality"
+        r"|requested: \d+, available: \d+|^(?:TopologyAffinityError|UnexpectedAdmissionError|OutOfnvidia\.com/.*)$",
         ("kubelet/refused",),
     ),
     (
@@ -75,6 +79,12 @@ _WORDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     (r'back-off pulling image|failed to pull image "', ("pod/image",)),
     (r"no healthy devices", ("devices/unhealthy", "kubelet/refused")),
     # containerd, CDI, the hook
+    (r"disabled_plugins\s*=|unknown service runtime\.v1", ("containerd/cri-disabled", "nodes/not-ready")),
+    (
+        r"^(?:FailedCreatePodSandBox|FailedCreatePodContainer|CreateContainerError|RunContainerError)$",
+        ("containerd/handler-missing", "cdi/unresolvable", "injection/driver-library-missing", "pod/not-created"),
+    ),
+    (r"^(?:CrashLoopBackOff|back-off restarting failed container.*|OOMKilled)$", ("pod/container-failed",)),
     (r"conflicting device \S+ \(specs ", ("cdi/conflicting-names",)),
     (r"load program: invalid argument", ("injection/device-cgroup-refused",)),
     # operator and node discovery
@@ -86,6 +96,8 @@ _WORDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ),
     (r"error creating output file: \S+ \S*features\.d/", ("discovery/features-not-arriving",)),
     # driver
+    (r"RmInitAdapter failed", ("driver/adapter-failed",)),
+    (r"nvidia-smi\W* ?: executable file not found", ("gpu-use/not-injected", "manifest/no-gpu-asked")),
     (
         r"nvidia-smi has failed|couldn't communicate with the NVIDIA driver",
         ("driver/not-answering", "driver/kernel-moved"),
