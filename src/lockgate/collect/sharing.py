@@ -32,7 +32,6 @@ T = TypeVar("T")
 _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"  # the whole object once more
 _MOST_KEYS: Final = 32 * 1024 * 1024  # bytes of JSON by which copies are known; beyond it they are no longer found
 _NULL: Final = msgspec.Raw(b"null")
-_WORDS: Final = ("type", "status", "reason", "message")
 _Kept = tuple[Labels, Labels, tuple[OwnerReference, ...]]
 
 
@@ -112,13 +111,21 @@ class Sharing:
             runtime_handlers=self._value(node.status.runtime_handlers),
             conditions=tuple(map(self._condition, node.status.conditions)),
         )
-        one = self._texts.setdefault
-        labels = {one(name, name): one(value, value) for name, value in node.metadata.labels.items()}
+        one, told = self._texts.setdefault, node.metadata.labels
+        labels = dict(zip(map(one, told, told), map(one, told.values(), told.values()), strict=True))
         metadata = replace(node.metadata, labels=labels, annotations=_lasting(node.metadata.annotations))
         return replace(node, metadata=metadata, status=status)
 
     def _condition(self, told: Condition) -> Condition:
-        return replace(told, **{name: self._text(getattr(told, name)) for name in _WORDS})
+        one, type_, status = self._texts.setdefault, told.type, told.status
+        reason, message = told.reason, told.message
+        return replace(
+            told,
+            type=one(type_, type_),
+            status=one(status, status),
+            reason=one(reason, reason),
+            message=one(message, message),
+        )
 
     def _state(self, state: GPUNodeState) -> GPUNodeState:
         """Nodes of one pool have the same files; texts of CDI specifications are for `lint --node`, which reads one."""
