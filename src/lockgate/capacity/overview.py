@@ -5,6 +5,7 @@ from typing import TypeVar
 
 import msgspec
 
+from lockgate.capacity.as_described import as_described, what_it_lacks
 from lockgate.capacity.demand import Waiting, waiting
 from lockgate.capacity.idle import Holder, by_node, idle_holders
 from lockgate.capacity.mig_loss import MigGpu, mig_gpus
@@ -44,8 +45,12 @@ class UnreadableError(Exception):
 
 
 def overview(snapshot: Snapshot, by: By) -> Overview:
-    """Add up a snapshot; raises UnreadableError without its nodes or the pods of all namespaces."""
-    seen, pods = scene_of(snapshot), all_pods(snapshot)
+    """Add up a snapshot; raises UnreadableError without its nodes, or the pods of all namespaces.
+
+    Descriptions of nodes do without the pods, but for rows by namespace.
+    """
+    described = None if by is By.NAMESPACE else as_described(snapshot)
+    seen, pods = (described, ()) if described else (scene_of(snapshot), all_pods(snapshot))
     nodes = _accounts(seen, snapshot)
     waits = waiting(pods)
     idle = None if isinstance(snapshot.readings, Missing) else idle_holders(snapshot.readings)
@@ -64,8 +69,8 @@ def overview(snapshot: Snapshot, by: By) -> Overview:
 
 
 def accounts(snapshot: Snapshot) -> tuple[NodeCapacity, ...]:
-    """Every GPU node's account."""
-    return _accounts(scene_of(snapshot), snapshot)
+    """Every GPU node's account; raises UnreadableError like `overview`."""
+    return _accounts(as_described(snapshot) or scene_of(snapshot), snapshot)
 
 
 def measured(snapshot: Snapshot) -> tuple[Sample, ...]:
@@ -117,7 +122,9 @@ def _states(snapshot: Snapshot) -> tuple[GPUNodeState, ...]:
 
 
 def unread(snapshot: Snapshot, nodes: Iterable[NodeCapacity]) -> Iterator[str]:
-    """What is not known of the devices themselves."""
+    """What is not known of the devices themselves, and of who holds them."""
+    if isinstance(snapshot.pods, Missing):
+        yield what_it_lacks(snapshot)
     if isinstance(snapshot.node_states, Missing):
         yield f"devices as the nodes' agents see them: {snapshot.node_states.reason}; labels are used instead"
     uncounted = [node.node for node in nodes if node.physical is None]

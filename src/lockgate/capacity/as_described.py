@@ -1,0 +1,48 @@
+"""Nodes as `kubectl describe` shows them: what is requested there is summed up, whoever requests it.
+
+NVIDIA's must-gather and a person's paste hold such descriptions and no list of pods. The accounts of nodes need no more
+than the sums; who waits, and what each namespace holds, stays unknown.
+"""
+
+import msgspec
+
+from lockgate.model.facts import Missing, Snapshot
+from lockgate.model.gpu_node import is_gpu_node
+from lockgate.model.objects import Node
+from lockgate.model.told import ToldNode
+from lockgate.scheduling.node_fit import Room
+from lockgate.scheduling.requests import PODS, amounts
+from lockgate.scheduling.scene import NodeView, Scene, scene
+
+
+def as_described(snapshot: Snapshot) -> Scene | None:
+    """The nodes with the sums of their descriptions; None where pods were read, or not each GPU node is summed up."""
+    nodes = snapshot.nodes
+    if isinstance(nodes, Missing) or not isinstance(snapshot.pods, Missing):
+        return None
+    with_gpus = [_is_summed_up(node) for node in nodes if is_gpu_node(node)]
+    if not with_gpus or not all(with_gpus):
+        return None
+    seen = scene(nodes, ())
+    return msgspec.structs.replace(seen, nodes={name: _with_sum(view) for name, view in seen.nodes.items()})
+
+
+def what_it_lacks(snapshot: Snapshot) -> str:
+    """What descriptions do not tell, and how to read it."""
+    pods = snapshot.pods
+    why = f": {pods.reason} (to read them: {pods.how})" if isinstance(pods, Missing) else ""
+    return f"who holds and who waits, pod by pod{why}; what is requested is the sum of each node's description"
+
+
+def _is_summed_up(node: Node) -> bool:
+    return isinstance(node, ToldNode) and bool(node.requested)
+
+
+def _with_sum(view: NodeView) -> NodeView:
+    node = view.node
+    if not isinstance(node, ToldNode) or not node.requested:
+        return view
+    requested = {**amounts(node.requested), PODS: len(node.pods)}
+    return msgspec.structs.replace(
+        view, summed_up=Room(allocatable=amounts(node.status.allocatable), requested=requested)
+    )

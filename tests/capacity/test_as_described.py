@@ -1,0 +1,50 @@
+"""Nodes that only a description shows: their own sums are what is requested, and what pods would tell is not known."""
+
+import pytest
+
+from lockgate.capacity.overview import UnreadableError, overview
+from lockgate.capacity.table import By
+from lockgate.model import names
+from lockgate.model.facts import Missing, Snapshot
+from lockgate.model.objects import Metadata, Node, NodeStatus
+from lockgate.model.told import ToldNode
+
+NOT_SHOWN = Missing("a description of a node does not show it", "kubectl get pods -A -o json")
+
+
+def node(name: str, requested: str) -> ToldNode:
+    amounts = {names.GPU: "8", "pods": "110"}
+    return ToldNode(
+        metadata=Metadata(name=name),
+        status=NodeStatus(capacity=amounts, allocatable=amounts),
+        requested={names.GPU: requested} if requested else {},
+        pods=("x/a", "x/b"),
+    )
+
+
+def facts(*nodes: Node) -> Snapshot:
+    return Snapshot(nodes=nodes, pods=NOT_SHOWN)
+
+
+def test_what_is_requested_is_the_sum_of_the_description() -> None:
+    seen = overview(facts(node("a", "3"), node("b", "8")), By.NODE)
+    assert [(row.key, row.requested, row.headroom) for row in seen.rows] == [("a", 3, 5), ("b", 8, 0)]
+    assert (seen.waiting, seen.namespaces) == ((), ())
+    assert any("pod by pod: a description of a node does not show it" in text for text in seen.unknown)
+
+
+@pytest.mark.parametrize("other", [node("b", ""), Node(metadata=Metadata(name="b"), status=node("b", "1").status)])
+def test_one_node_without_a_sum_leaves_the_numbers_unknown(other: Node) -> None:
+    with pytest.raises(UnreadableError, match="pods of all namespaces are not known"):
+        overview(facts(node("a", "3"), other), By.NODE)
+
+
+def test_a_node_without_gpus_needs_no_sum() -> None:
+    assert [row.key for row in overview(facts(node("a", "3"), Node(metadata=Metadata(name="cpu"))), By.NODE).rows] == [
+        "a"
+    ]
+
+
+def test_rows_by_namespace_need_the_pods() -> None:
+    with pytest.raises(UnreadableError):
+        overview(facts(node("a", "3")), By.NAMESPACE)
