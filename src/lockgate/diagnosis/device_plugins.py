@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from lockgate.model.objects import DaemonSet, Node
+from lockgate.model.objects import Container, DaemonSet, Node
 from lockgate.model.told import ToldNode
 
 # What tells a device plugin from other workloads: NVIDIA's operator, its static manifests and chart, and ours; GKE's.
@@ -18,20 +18,33 @@ _COMMAND = "nvidia-device-plugin"
 _OTHER_PROGRAMS = ("gpu-feature-discovery", "mps-control-daemon", "config-manager")
 # The pods of all of these by name; GKE has them per kind of disk and node (nvidia-gpu-device-plugin-small-cos).
 _POD_NAME: Final = re.compile(r"nvidia-(?:gpu-)?device-plugin(?:-[a-z0-9]+)*$")
+_SHELLS: Final = ("sh", "bash", "ash", "dash")
+_WORD: Final = re.compile(r"[^\s;&|(){}\"'=]+")
 _LABELS = ("app", "name", "k8s-app", "app.kubernetes.io/name")
 
 
 def is_plugin(daemon_set: DaemonSet) -> bool:
     """Whether a DaemonSet runs a GPU device plugin: by its name, its labels, or what its containers run."""
-    if daemon_set.name in _APP_NAMES or any(daemon_set.metadata.labels.get(key) in _APP_NAMES for key in _LABELS):
-        return True
-    return any(_runs_plugin(c.image, c.command) for c in daemon_set.spec.template.spec.containers)
-
-
-def _runs_plugin(image: str, command: tuple[str, ...]) -> bool:
-    if any(word.endswith(_OTHER_PROGRAMS) for word in command):
+    labels = [daemon_set.metadata.labels.get(key, "") for key in _LABELS]
+    if any(name.endswith(_OTHER_PROGRAMS) for name in (daemon_set.name, *labels)):
         return False
-    return "k8s-device-plugin" in image or any(word.endswith(_COMMAND) for word in command)
+    if daemon_set.name in _APP_NAMES or any(label in _APP_NAMES for label in labels):
+        return True
+    return any(map(_runs_plugin, daemon_set.spec.template.spec.containers))
+
+
+def _runs_plugin(container: Container) -> bool:
+    programs = _programs(container)
+    if any(word.endswith(_OTHER_PROGRAMS) for word in (container.name, *programs)):
+        return False
+    return "k8s-device-plugin" in container.image or any(word.endswith(_COMMAND) for word in programs)
+
+
+def _programs(container: Container) -> tuple[str, ...]:
+    """The words among which is the program that a container runs: those of the script where a shell runs it."""
+    command = container.command
+    is_script = bool(command) and command[0].rpartition("/")[2] in _SHELLS
+    return tuple(_WORD.findall(" ".join((*command, *container.args)))) if is_script else command
 
 
 def named_plugin(node: Node | None) -> str:
