@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from lockgate.collect.custom_owner import parse_owner
+from lockgate.collect.cut_lists import without_cut
 from lockgate.collect.decode import existing, untyped
 from lockgate.collect.event_sieve import in_zone
 from lockgate.collect.event_table import told_by
@@ -39,6 +40,11 @@ class AnyKinds:
         # One pod, or one namespace's pods: what other pods hold on the nodes is not known.
         self._is_whole |= len(namespaces) > 1
 
+    def note_cut(self, name: str, kind: str, more: int) -> None:
+        """Remember that the list in a file goes on elsewhere."""
+        if section := BY_KIND.get(kind):
+            self._taken.note_cut(section.section, name, more)
+
     def __bool__(self) -> bool:
         return bool(self._taken or self._owners)
 
@@ -60,6 +66,7 @@ class AnyKinds:
         if "pods" in sections and not self._is_whole:
             reason = f"{self._name} may not hold the pods of all namespaces"
             found["pods"] = Missing(reason, "kubectl get pods -A -o json")
+        found |= without_cut(found, self._taken.cuts, self._name)
         if set(sections) == {"events"}:
             found |= _told_by(sections["events"])
         found["taken_at"] = latest_moment(found)

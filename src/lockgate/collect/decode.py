@@ -4,11 +4,12 @@ import codecs
 import re
 import sys
 from collections.abc import Iterator
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 import msgspec
 
 from lockgate.collect.bounds import MAX_BLOCKS, MAX_HELD, MAX_OBJECT, MAX_TEXT, too_large
+from lockgate.collect.cut_lists import ListMeta, OnCut, ignored
 from lockgate.collect.errors import InputError, one_line
 from lockgate.collect.json_list import PIECE, Cut, Stream
 from lockgate.collect.quantities import check_quantities
@@ -29,6 +30,15 @@ class Head(msgspec.Struct):
 
     kind: str = ""
     items: list[msgspec.Raw] | None = None
+
+
+class ListHead(Head):
+    """The same of a document, which may be a list that is cut."""
+
+    metadata: ListMeta | None = None
+
+
+H = TypeVar("H", bound=Head)
 
 
 def text_of(name: str, data: bytes) -> str:
@@ -79,17 +89,17 @@ class _FromUtf16:
             raise InputError(f"{self._name}: is not text ({error})") from None
 
 
-def objects_of(name: str, stream: Readable, section: ApiSection) -> Iterator[Any]:
+def objects_of(name: str, stream: Readable, section: ApiSection, on_cut: OnCut = ignored) -> Iterator[Any]:
     """The objects of a file that holds a List, a `<Kind>List` or objects of a section's kind, one after the other."""
-    for kind, raw in objects_in(name, stream):
+    for kind, raw in objects_in(name, stream, on_cut):
         if kind not in ("", section.kind):
             raise InputError(f"{name}: holds a {kind} where a {section.kind} is expected")
         yield existing(name, raw, section)
 
 
-def objects_in(name: str, stream: Readable) -> Iterator[tuple[str, bytes]]:
+def objects_in(name: str, stream: Readable, on_cut: OnCut = ignored) -> Iterator[tuple[str, bytes]]:
     """The kind and JSON of every object in a file of any kinds; a List may be of any length."""
-    for number, (kind, raw) in enumerate(_in_stream(name, utf8(name, stream))):
+    for number, (kind, raw) in enumerate(_in_stream(name, utf8(name, stream), on_cut)):
         if number % _OFTEN == 0 and sys.getallocatedblocks() > MAX_BLOCKS:
             raise InputError(f"{name}: needs more memory than is taken for one input ({number:,} objects were read)")
         yield kind, raw
@@ -105,7 +115,7 @@ def utf8(name: str, stream: Readable) -> Stream:
     return stream
 
 
-def _in_stream(name: str, stream: Stream) -> Iterator[tuple[str, bytes]]:
+def _in_stream(name: str, stream: Stream, on_cut: OnCut) -> Iterator[tuple[str, bytes]]:
     start = stream.read(PIECE).lstrip(b" \t\r\n")
     while len(start) <= PIECE and (more := stream.read(PIECE)):
         start += more
@@ -116,7 +126,7 @@ def _in_stream(name: str, stream: Stream) -> Iterator[tuple[str, bytes]]:
         start = cut.rest
     elif len(start) > PIECE:
         start += stream.read(MAX_TEXT)
-    yield from any_objects(name, start)
+    yield from any_objects(name, start, on_cut)
 
 
 def _pieces(name: str, cut: Cut) -> Iterator[tuple[str, bytes]]:
@@ -136,10 +146,10 @@ def _pieces(name: str, cut: Cut) -> Iterator[tuple[str, bytes]]:
     yield from ((own_kind, raw) for raw in waiting)
 
 
-def any_objects(name: str, data: bytes) -> Iterator[tuple[str, bytes]]:
+def any_objects(name: str, data: bytes, on_cut: OnCut = ignored) -> Iterator[tuple[str, bytes]]:
     """The kind and JSON of every object in one file of any kinds: a List, or YAML documents between `---`."""
     for document in _documents(name, data):
-        yield from _items(name, document)
+        yield from _items(name, document, on_cut)
 
 
 def typed(name: str, raw: bytes, section: ApiSection) -> Any:
@@ -195,12 +205,14 @@ def _pruned(value: Any) -> Any:
     return [_pruned(v) for v in value if v is not None] if isinstance(value, list) else value
 
 
-def _items(name: str, document: bytes) -> Iterator[tuple[str, bytes]]:
+def _items(name: str, document: bytes, on_cut: OnCut) -> Iterator[tuple[str, bytes]]:
     if document[:1] == b"[":  # what jq leaves of a list: .items
         document = b'{"items":%b}' % document
-    head = _head(name, document)
+    head = _list_head(name, document)
     if head.items is not None:
         own_kind = _kind_of_items(head)
+        if head.metadata and head.metadata.rest:
+            on_cut(own_kind, head.metadata.remaining)
         yield from ((_head(name, bytes(raw)).kind or own_kind, bytes(raw)) for raw in head.items)
     elif not head.kind.endswith("List"):
         yield head.kind, document
@@ -212,8 +224,16 @@ def _kind_of_items(head: Head) -> str:
 
 
 def _head(name: str, document: bytes) -> Head:
+    return _decoded(name, document, Head)
+
+
+def _list_head(name: str, document: bytes) -> ListHead:
+    return _decoded(name, document, ListHead)
+
+
+def _decoded(name: str, document: bytes, shape: type[H]) -> H:
     try:
-        return msgspec.json.decode(document, type=Head)
+        return msgspec.json.decode(document, type=shape)
     except msgspec.ValidationError as error:
         raise InputError(f"{name}: no Kubernetes object or List: {one_line(error)}") from None
     except msgspec.DecodeError as error:

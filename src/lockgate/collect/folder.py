@@ -8,6 +8,7 @@ import datetime as dt
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from lockgate.collect import must_gather
 from lockgate.collect.bounds import MAX_HELD, MAX_LOG, MAX_TEXT
 from lockgate.collect.bug_report import parse_bug_report, report_of
 from lockgate.collect.bundle_manifest import BundleManifest, Part, parse_bundle_manifest
+from lockgate.collect.cut_lists import without_cut
 from lockgate.collect.decode import lenient_text, objects_of
 from lockgate.collect.errors import InputError
 from lockgate.collect.exporter import parse_readings
@@ -135,8 +137,13 @@ def _take(parts: _Parts, member: Member) -> None:
 def _take_objects(parts: _Parts, member: Member, rest: str) -> None:
     named = _CLUSTER.match(rest)
     if named is not None:
-        section = BY_PLURAL[named["plural"]]
-        parts.objects.add(section.section, objects_of(f"cluster/{rest}", member.stream, section))
+        section, name = BY_PLURAL[named["plural"]], f"cluster/{rest}"
+        note = partial(_note_cut, parts, section.section, name)
+        parts.objects.add(section.section, objects_of(name, member.stream, section, note))
+
+
+def _note_cut(parts: _Parts, section: str, name: str, kind: str, more: int) -> None:
+    parts.objects.note_cut(section, name, more)
 
 
 def _take_log(parts: _Parts, member: Member, rest: str) -> None:
@@ -181,6 +188,7 @@ def _snapshot(parts: _Parts) -> Snapshot:
     found["namespace_pods"] = found["pods"]
     if (gap := told.get("pods", Part())).only:
         found["pods"] = Missing(gap.lacking, gap.how)
+    found |= without_cut(found, parts.objects.cuts, "" if parts.manifest else "cluster/pods.json")
     if parts.manifest is None:
         return Snapshot(taken_at=latest_moment(found), **found)
     return Snapshot(taken_at=parts.manifest.taken_at, narrowing=parts.manifest.narrowed, **found)

@@ -7,6 +7,7 @@ object in several files is one. Who holds what on the nodes is known where one f
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +17,7 @@ from lockgate.collect.any_kinds import AnyKinds
 from lockgate.collect.bounds import MAX_LOG, MAX_TEXT
 from lockgate.collect.decode import lenient_text, objects_in, text_of
 from lockgate.collect.errors import InputError
+from lockgate.collect.event_places import homes, placed, unplaced
 from lockgate.collect.members import Member, members
 from lockgate.collect.pasted import joined, looks_pasted, parse_pasted
 from lockgate.collect.unwrapped import unwrapped
@@ -47,7 +49,8 @@ def from_loose(root: Path, namespace: str = "", pod: str = "") -> Snapshot | Non
             )
         if member.path.endswith(_OBJECTS):
             if _SAYS.search(member.stream.peek(1).replace(b"\0", b"")):
-                objects.add(member.path, objects_in(member.path, member.stream))
+                note = partial(objects.note_cut, member.path)
+                objects.add(member.path, objects_in(member.path, member.stream, note))
             continue
         text = _text(member)
         if found := tuple(_logs(text)):
@@ -91,9 +94,11 @@ def _with(facts: Snapshot, told: list[Snapshot], logs: tuple[Log, ...], passed: 
     if told:
         words = joined(told)
         both = {s: getattr(words, s) for s in SECTIONS if isinstance(getattr(facts, s), Missing)}
-        if not (isinstance(facts.events, Missing) or isinstance(words.events, Missing)):
-            both["events"] = (*facts.events, *words.events)
-        facts = msgspec.structs.replace(facts, **both)
+        events = () if isinstance(words.events, Missing) else placed(words.events, homes((facts,)))
+        if events:
+            both["events"] = events if isinstance(facts.events, Missing) else (*facts.events, *events)
+        others = (*(part for part in words.left_out if part.section != "namespace"), *unplaced(events))
+        facts = msgspec.structs.replace(facts, left_out=(*facts.left_out, *others), **both)
     if logs:
         facts = msgspec.structs.replace(facts, logs=logs)
     return msgspec.structs.replace(facts, left_out=(*facts.left_out, *_unread(passed)))

@@ -2,12 +2,14 @@
 
 import io
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
 from lockgate.collect.any_kinds import AnyKinds
 from lockgate.collect.bounds import MAX_TEXT
+from lockgate.collect.cut_lists import OnCut
 from lockgate.collect.decode import any_objects, objects_in, text_of, utf8
 from lockgate.collect.errors import InputError
 from lockgate.collect.event_stream import is_event_list, parse_event_stream
@@ -18,6 +20,7 @@ from lockgate.collect.other_texts import what_it_is
 from lockgate.collect.pasted import looks_pasted, parse_pasted
 from lockgate.collect.unwrapped import unwrapped
 from lockgate.model.facts import Snapshot
+from lockgate.model.told import UNSEEN_NAMESPACE
 
 STDIN = "-"
 _LONG_TEXT = (
@@ -83,14 +86,14 @@ def from_stream(name: str, stream: io.BufferedReader, namespace: str = "", pod: 
     if is_archive(start[:512]):
         raise InputError(f"{name}: an archive has to be given by its path")
     if _begins_json(start):
-        return _of_objects(name, objects_in(name, stream), pod)
+        return _of_objects(name, lambda on_cut: objects_in(name, stream, on_cut), pod)
     plain = utf8(name, stream)
     data = plain.read(MAX_TEXT + 1)
     if not (more := plain.read(1)):
         return _of_text(name, text_of(name, data), namespace, pod)
     if not is_event_list(data):
         raise InputError(f"{name}: {_LONG_TEXT}")
-    return parse_event_stream(data + more, plain, namespace or "default", pod)
+    return parse_event_stream(data + more, plain, namespace or UNSEEN_NAMESPACE, pod)
 
 
 def _begins_json(start: bytes) -> bool:
@@ -104,12 +107,12 @@ def _of_text(name: str, text: str, namespace: str, pod: str) -> Snapshot:
         return parse_pasted(name, text, namespace, pod)
     if text.strip() and not _OBJECT.search(text):
         raise InputError(f"{name}: {what_it_is(text)}")
-    return _of_objects(name, any_objects(name, text.encode()))
+    return _of_objects(name, lambda on_cut: any_objects(name, text.encode(), on_cut))
 
 
-def _of_objects(name: str, objects: Iterable[tuple[str, bytes]], asked: str = "") -> Snapshot:
+def _of_objects(name: str, read: Callable[[OnCut], Iterable[tuple[str, bytes]]], asked: str = "") -> Snapshot:
     found = AnyKinds(name, asked)
-    found.add(name, objects)
+    found.add(name, read(partial(found.note_cut, name)))
     if not found:
         raise InputError(f"{name}: holds {found.unknown}; expected a Pod, a List of pods or another kind that is read")
     return found.facts

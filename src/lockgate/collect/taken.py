@@ -4,9 +4,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from lockgate.collect.bounds import MAX_OBJECTS
+from lockgate.collect.cut_lists import cut
 from lockgate.collect.errors import InputError
 from lockgate.collect.event_sieve import EventSieve
-from lockgate.model.facts import LeftOut
+from lockgate.model.facts import LeftOut, Missing
 
 _EVENTS = "events"
 
@@ -18,6 +19,7 @@ class Taken:
         self._name, self._events = name, EventSieve(asked)
         self._sections: dict[str, list[Any]] = {}
         self._count = 0
+        self.cuts: dict[str, Missing] = {}  # lists of which a part was given, by section
 
     def add(self, section: str, objects: Iterable[Any]) -> None:
         """Take objects of a section, be it none; raises InputError where there are too many."""
@@ -30,6 +32,10 @@ class Taken:
             self._count += 1
             if self._count > MAX_OBJECTS:
                 raise InputError(f"{self._name}: holds more than {MAX_OBJECTS:,} objects; send those of one namespace")
+
+    def note_cut(self, section: str, name: str, more: int) -> None:
+        """Remember that the list of a section in a file goes on elsewhere."""
+        self.cuts[section] = cut(name, section, more)
 
     def __bool__(self) -> bool:
         return bool(self._sections)

@@ -21,6 +21,7 @@ from lockgate.diagnosis.subject import Facts, Subject, sections_read
 from lockgate.diagnosis.unread_logs import unread_logs
 from lockgate.diagnosis.ways import COLLECT, PROBE, UNSEEN, read_log, read_node
 from lockgate.kit.by_identity import by_two
+from lockgate.kit.counted import counted
 from lockgate.model.facts import API_SECTIONS, Missing, NodeFiles, NodeFolders, NodeStates, Snapshot
 from lockgate.model.finding import NotChecked, Severity
 from lockgate.model.objects import PodSpec
@@ -78,9 +79,8 @@ def _uncounted(subject: Subject, facts: Facts) -> Iterator[NotChecked]:
     events = facts.get("pod_events")
     _, text = scheduler_text(subject.pod, () if isinstance(events, Missing) else events)
     if text is not None and text.nodes >= 2 * len(nodes) and text.nodes > len(nodes):
-        reason = (
-            f"the scheduler counts {text.nodes} nodes, and {len(nodes)} are known: nothing here is said of the others"
-        )
+        known = f"the scheduler counts {text.nodes} nodes, and {counted(len(nodes), 'is', 'are')} known"
+        reason = f"{known}: nothing here is said of the others"
         yield NotChecked("nodes", reason, "kubectl get nodes -o json", decides=True)
 
 
