@@ -70,8 +70,8 @@ def gate_one(
 ) -> GateOne:
     """Judge every GPU node for a pod that asks for a GPU; a pod pinned with nodeName is judged on that node alone.
 
-    A resource that a DeviceClass stands for is allocated by claims, and HAMi counts its amounts itself: what nodes say
-    of these keeps no pod away.
+    A resource that a DeviceClass stands for is allocated by claims on nodes that do not advertise it, and HAMi counts
+    its amounts itself: what nodes say of these keeps no pod away.
     """
     return gate_at(Places(nodes, pods), pod, namespaces, device_classes)
 
@@ -81,25 +81,43 @@ def gate_at(
 ) -> GateOne:
     """The same, where the nodes with their pods are known by place."""
     resource = gpu_asked(pod) or names.GPU
-    asked = _counted(defaulted_requests(pod.spec), device_classes)
+    asked, claimed = _counted(defaulted_requests(pod.spec)), _by_claims(device_classes)
     beside = _placement(pod, places, namespaces)
     nodes = sorted((n for n in places.with_gpus if _may_be(pod, n)), key=lambda n: n.name)
-    rows = tuple(_row(pod, asked, resource, n, places, beside(n.name)) for n in nodes)
-    return GateOne(resource=resource, asked=asked.get(resource, 0), rows=rows, total_nodes=len(places.all))
+    rows = tuple(_row(pod, _counted_on(n, asked, claimed), resource, n, places, beside(n.name)) for n in nodes)
+    counts = resource not in claimed or any(row.asked for row in rows)
+    return GateOne(
+        resource=resource, asked=asked.get(resource, 0) if counts else 0, rows=rows, total_nodes=len(places.all)
+    )
 
 
 def gate_on(node: Node, places: Places, pod: Pod) -> GateOne:
     """The same of one node alone, for a pod without wishes about others."""
-    resource, asked = gpu_asked(pod) or names.GPU, _counted(defaulted_requests(pod.spec), ())
+    resource, asked = gpu_asked(pod) or names.GPU, _counted(defaulted_requests(pod.spec))
     rows = (_row(pod, asked, resource, node, places, ()),) if is_gpu_node(node) else ()
     return GateOne(resource=resource, asked=asked.get(resource, 0), rows=rows, total_nodes=1)
 
 
-def _counted(asked: Amounts, classes: DeviceClasses | Missing) -> Amounts:
+def _counted(asked: Amounts) -> Amounts:
     """What the numbers of a node decide of what is asked for."""
+    return {name: count for name, count in asked.items() if name not in names.HAMI_AMOUNTS}
+
+
+def _by_claims(classes: DeviceClasses | Missing) -> frozenset[str]:
+    """The resources that a class stands for."""
     known = () if isinstance(classes, Missing) else classes
-    elsewhere = {*names.HAMI_AMOUNTS, *(c.spec.extended_resource_name for c in known)}
-    return {name: count for name, count in asked.items() if name not in elsewhere}
+    return frozenset(c.spec.extended_resource_name for c in known if c.spec.extended_resource_name)
+
+
+def _counted_on(node: Node, asked: Amounts, claimed: frozenset[str]) -> Amounts:
+    """The same of one node: where it advertises the resource, a plugin serves it and its numbers count.
+
+    Source: kube-scheduler 1.37 plugins/noderesources/fit.go (gate DRAExtendedResource).
+    """
+    if claimed.isdisjoint(asked):
+        return asked
+    offers = amounts(node.status.capacity)
+    return {name: count for name, count in asked.items() if name not in claimed or offers.get(name)}
 
 
 def gpu_asked(pod: Pod) -> str:
