@@ -40,6 +40,25 @@ def test_a_step_that_only_another_node_needs_is_told_too() -> None:
     assert [r.text for r in joined(every).remedy] == ["Read the log", "Add the toleration"]
 
 
+def test_a_node_that_wants_another_step_has_its_own_sentence() -> None:
+    label, operator = ("Take the label of {} away", "kubectl label {}"), ("See whether the operator runs", "get")
+    every = [
+        _finding("n1", "a person keeps it off.", (label[0].format("n1"), label[1].format("n1"))),
+        _finding("n2", "the label is absent.", operator),
+        _finding("n3", "a person keeps it off.", (label[0].format("n3"), label[1].format("n3"))),
+    ]
+    answer = joined(every)
+    assert answer.summary == "n1, n3: a person keeps it off. n2: the label is absent."
+    assert [r.text for r in answer.remedy] == ["Take the label of n1 away (likewise for n3)", operator[0]]
+
+
+def test_many_nodes_that_all_want_something_else_are_counted() -> None:
+    every = [_finding(f"n{i}", f"x{i}.", (f"Step {i}", "")) for i in range(20)]
+    answer = joined(every)
+    assert answer.summary == "n0: x0. n1: x1. n2: x2. And 17 more nodes."
+    assert len(answer.remedy) == 8
+
+
 def test_what_is_about_pods_or_one_node_stays_as_it_is() -> None:
     pod = _finding("p", "crashes.", about="pod/x/p")
     assert joined([pod, _finding("q", "crashes.", about="pod/x/q")]).summary == "p: crashes."

@@ -1,25 +1,49 @@
 """The same fault on several nodes, told once: its sentence names all of them, its steps say for which they serve."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from lockgate.diagnosis.seen import listed
+from lockgate.kit.counted import counted
 from lockgate.model.finding import Finding, Remedy
 
 # Marks that stand beside a node's name in a sentence.
 _MARKS = ",.;:()\"'"
-# So many steps that differ from those of the first node are told beside them.
-_MOST_OTHERS = 3
+# So many ways to mend it are told, each for the nodes that want it, and so many steps of all of them.
+_MOST_KINDS = 3
+_MOST_STEPS = 8
+
+
+class _Step(msgspec.Struct):
+    """A step as one node needs it, and the others that need the same with names of their own."""
+
+    node: str
+    remedy: Remedy
+    others: list[str]
+
+    def told(self) -> Remedy:
+        likewise = f" (likewise for {listed(self.others)})" if self.others else ""
+        return msgspec.structs.replace(self.remedy, text=f"{self.remedy.text}{likewise}")
 
 
 def on_all(first: Finding, same: Sequence[Finding]) -> Finding:
-    """The finding of one node, worded for every node that has the same fault; any other finding as it is."""
-    others = {there: f for f in same if (there := _node(f)) and there != _node(first)}
-    if not _node(first) or not others:
+    """The finding of one node, worded for every node that has the same fault; any other finding as it is.
+
+    Nodes that are mended by the same steps share a sentence; one that wants others has its own.
+    """
+    nodes: dict[str, Finding] = {}
+    for each in (first, *same):
+        if name := _node(each):
+            nodes.setdefault(name, each)
+    if not _node(first) or len(nodes) == 1:
         return first
+    steps: list[_Step] = []
+    kinds: dict[tuple[int, ...], list[str]] = {}
+    for name, finding in nodes.items():
+        kinds.setdefault(tuple(_place(step, name, steps) for step in finding.remedy), []).append(name)
     return msgspec.structs.replace(
-        first, summary=_summary(first, others), remedy=(*_shared(first, others), *_further(first, others))
+        first, summary=_summary(nodes, list(kinds.values())), remedy=tuple(step.told() for step in steps)
     )
 
 
@@ -28,35 +52,16 @@ def _node(finding: Finding) -> str:
     return name if kind == "node" else ""
 
 
-def _summary(first: Finding, others: dict[str, Finding]) -> str:
-    """`a, b: what both have`, or the first's own sentence and where else it is so."""
-    mine = _node(first)
-    said = first.summary.removeprefix(f"{mine}: ")
-    if said != first.summary and all(f.summary == f"{name}: {said}" for name, f in others.items()):
-        return f"{listed((mine, *others))}: {said}"
-    return f"{first.summary} The same fault on {listed(others)}."
-
-
-def _shared(first: Finding, others: dict[str, Finding]) -> Iterator[Remedy]:
-    """The first's steps; where another node needs the same with other names, the step says so."""
-    mine = _node(first)
-    for step in first.remedy:
-        alike = [name for name, f in others.items() if any(_is_same(step, mine, r, name) for r in f.remedy)]
-        named = [name for name in alike if step not in others[name].remedy]
-        text = f"{step.text} (likewise for {listed(named)})" if named else step.text
-        yield msgspec.structs.replace(step, text=text)
-
-
-def _further(first: Finding, others: dict[str, Finding]) -> list[Remedy]:
-    """The steps of other nodes that the first does not need, the same of several nodes once."""
-    mine = _node(first)
-    found: list[tuple[str, Remedy]] = []
-    for name, finding in others.items():
-        for step in finding.remedy:
-            known = [(mine, r) for r in first.remedy] + found
-            if len(found) < _MOST_OTHERS and not any(_is_same(r, where, step, name) for where, r in known):
-                found.append((name, step))
-    return [step for _, step in found]
+def _place(remedy: Remedy, node: str, steps: list[_Step]) -> int:
+    """Which of the known steps a node's step is; one that is new joins them, as long as they can be read."""
+    for place, known in enumerate(steps):
+        if _is_same(known.remedy, known.node, remedy, node):
+            known.others += [node] if remedy != known.remedy else []
+            return place
+    if len(steps) == _MOST_STEPS:
+        return -1
+    steps.append(_Step(node, remedy, []))
+    return len(steps) - 1
 
 
 def _is_same(step: Remedy, node: str, other: Remedy, there: str) -> bool:
@@ -65,3 +70,19 @@ def _is_same(step: Remedy, node: str, other: Remedy, there: str) -> bool:
     return len(mine) == len(theirs) and all(
         a == b or (a.strip(_MARKS) == node and b.strip(_MARKS) == there) for a, b in zip(mine, theirs, strict=True)
     )
+
+
+def _summary(nodes: Mapping[str, Finding], kinds: Sequence[Sequence[str]]) -> str:
+    told = " ".join(_sentence(nodes, names) for names in kinds[:_MOST_KINDS])
+    left = sum(map(len, kinds[_MOST_KINDS:]))
+    return f"{told} And {counted(left, 'more node')}." if left else told
+
+
+def _sentence(nodes: Mapping[str, Finding], names: Sequence[str]) -> str:
+    """`a, b: what both have`, or the first one's own sentence and where else it is so."""
+    first, *others = names
+    own = nodes[first].summary
+    said = own.removeprefix(f"{first}: ")
+    if said != own and all(nodes[name].summary == f"{name}: {said}" for name in others):
+        return f"{listed(names)}: {said}"
+    return f"{own} The same fault on {listed(others)}." if others else own

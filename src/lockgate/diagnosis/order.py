@@ -58,7 +58,12 @@ def explaining(found: Sequence[Said], beneath: Sequence[Said], rules: Iterable[R
 
 
 def _explains(cause: Said, effect: Said, mutes: _Mutes) -> bool:
-    return effect.finding.id in mutes.get(cause.finding.id, ()) and _may_explain(cause, effect)
+    return _is_muted(effect.finding, mutes.get(cause.finding.id, ())) and _may_explain(cause, effect)
+
+
+def _is_muted(finding: Finding, mutes: tuple[str, ...]) -> bool:
+    """Whether a rule's `mutes` name a finding, by its id or by the id with one of its codes."""
+    return finding.id in mutes or any(f"{finding.id}:{code}" in mutes for code in finding.codes)
 
 
 def _may_explain(cause: Said, effect: Said) -> bool:
@@ -94,9 +99,13 @@ def _parents(ranked: Sequence[Said], mutes: _Mutes) -> list[int | None]:
     """For each finding the one that explains it: the innermost of those that mute it, so that chains stay chains."""
     places = _Places(ranked)
     ids = dict.fromkeys(s.finding.id for s in ranked)
-    muted_by = {id: [other for other in ids if other != id and id in mutes.get(other, ())] for id in ids}
+    kinds = {(s.finding.id, s.finding.codes): s.finding for s in ranked}
+    muted_by = {
+        kind: [other for other in ids if other != finding.id and _is_muted(finding, mutes.get(other, ()))]
+        for kind, finding in kinds.items()
+    }
     parents: list[int | None] = [
-        _innermost(_muting(s, muted_by[s.finding.id], places, ranked), ranked, mutes) for s in ranked
+        _innermost(_muting(s, muted_by[s.finding.id, s.finding.codes], places, ranked), ranked, mutes) for s in ranked
     ]
     for place in range(len(ranked)):  # a circle is opened at its best ranked member
         if place in _upwards(place, parents):
@@ -136,8 +145,8 @@ def _muting(said: Said, rules: Iterable[str], places: _Places, ranked: Sequence[
 
 
 def _innermost(muting: list[int], ranked: Sequence[Said], mutes: _Mutes) -> int | None:
-    ids = {ranked[i].finding.id for i in muting}
-    inner = [i for i in muting if not ids.intersection(mutes.get(ranked[i].finding.id, ()))]
+    found = [ranked[i].finding for i in muting]
+    inner = [i for i in muting if not any(_is_muted(f, mutes.get(ranked[i].finding.id, ())) for f in found)]
     return min(inner or muting, default=None)
 
 

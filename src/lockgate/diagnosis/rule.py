@@ -83,7 +83,10 @@ class Need(NamedTuple):
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
-    """A rule as the engine and its documentation see it; `mutes` are the ids that follow from it when both fail."""
+    """A rule as the engine and its documentation see it; `mutes` are the ids that follow from it when both fail.
+
+    `ID:CODE` is one of them only as far as it has that code.
+    """
 
     id: str
     title: str

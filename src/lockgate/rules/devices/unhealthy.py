@@ -10,8 +10,8 @@ device back when it is well again, NVIDIA's has to be restarted.
 
 from lockgate.diagnosis.gate_row import GateRow, Obstacle
 from lockgate.diagnosis.remedies import read_plugin_log, restart_plugin
-from lockgate.diagnosis.rule import Failed, Passed, rule
-from lockgate.diagnosis.seen import MOST_NODES, gate_rows, listed, scheduler_word, some
+from lockgate.diagnosis.rule import Failed, Passed, on_each, rule
+from lockgate.diagnosis.seen import gate_row, listed, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.devices import Devices
 from lockgate.diagnosis.views.gate_one import GateOne
@@ -27,25 +27,23 @@ def unhealthy(pod: Pod, gate_one: GateOne, devices: Devices, plugin: Plugin | Mi
     gone = [r for r in gate_one.nearest_with(Obstacle.GONE) if devices.explain(r)]
     rows = [*gate_one.nearest_with(Obstacle.UNHEALTHY), *gone]
     if rows:
-        return _failed(pod, gate_one, rows, devices, plugin)
+        return on_each([_failed(pod, gate_one, row, devices, plugin) for row in rows])
     whole = [r.node for r in gate_one.rows if r.capacity and r.capacity == r.allocatable]
     return Passed(f"capacity equals allocatable on {listed(whole)}") if whole else None
 
 
-def _failed(pod: Pod, gate: GateOne, rows: list[GateRow], devices: Devices, plugin: Plugin | Missing) -> Failed:
-    row = rows[0]
+def _failed(pod: Pod, gate: GateOne, row: GateRow, devices: Devices, plugin: Plugin | Missing) -> Failed:
     sick, logged = devices.unhealthy(row.node), () if row.allocatable else devices.logged(row)
     count = row.capacity - row.allocatable
     return Failed(
-        about=f"node/{row.node}" if len(rows) == 1 else "nodes",
+        about=f"node/{row.node}",
         codes=("C07",) if not row.allocatable else ("C06",),
         summary=f"{row.node} has {row.capacity} {gate.resource}, {count} unhealthy{_which(sick, logged)}.",
-        reach=len(rows),
-        nodes=tuple(r.node for r in rows),
+        nodes=(row.node,),
         evidence=(
-            *(_seen(r.node, d) for r in rows[:MOST_NODES] for d in devices.unhealthy(r.node)),
-            *(e for r in rows[:MOST_NODES] if not r.allocatable for e in devices.logged(r)),
-            *gate_rows(gate, rows),
+            *(_seen(row.node, d) for d in sick),
+            *logged,
+            gate_row(gate, row),
             *some(scheduler_word(pod)),
         ),
         remedy=(

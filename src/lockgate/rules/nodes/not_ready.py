@@ -36,6 +36,7 @@ from lockgate.model.objects import Node, Pod
         "containerd/not-configured",
         "containerd/restarting",
         "operator/policy-not-ready",
+        "scheduling/untolerated-taint:B04",
     ),
 )
 def not_ready(

@@ -16,7 +16,7 @@ import msgspec
 
 from lockgate.diagnosis.kept_off import KeptOff, kept_off, let_tolerate, not_tolerated
 from lockgate.diagnosis.operand_names import short_name
-from lockgate.diagnosis.rule import Failed, Passed, rule
+from lockgate.diagnosis.rule import Failed, Passed, on_each, rule
 from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes
 from lockgate.diagnosis.stage import Stage, is_ready
 from lockgate.diagnosis.views.operands import Operands
@@ -55,16 +55,28 @@ def left_out(operand: DaemonSet, nodes: Nodes, operands: Operands | Missing) -> 
     name = short_name(operand) or operand.name
     if not out:
         return Passed(f"{name} is kept from no GPU node that should have it") if gpu_nodes else None
-    first = next((o for o in out if not o.meant), out[0])
-    desired = operand.status.desired_number_scheduled
     run = _running(operand, operands)
+    return on_each([_failed(operand, those, len(gpu_nodes), run) for those in _alike(out)])
+
+
+def _alike(out: Iterable[_Out]) -> list[list[_Out]]:
+    """The nodes by the kind of reason; what a person chose comes last."""
+    found: dict[tuple[bool, str], list[_Out]] = {}
+    for each in sorted(out, key=lambda o: o.meant):
+        found.setdefault((each.meant, each.code), []).append(each)
+    return list(found.values())
+
+
+def _failed(operand: DaemonSet, out: list[_Out], known: int, run: set[str]) -> Failed:
+    first, name = out[0], short_name(operand) or operand.name
+    desired = operand.status.desired_number_scheduled
     stays = "; its pods there run on, and would not come back" if all(o.node in run for o in out) else ""
     return Failed(
         about=f"daemonset/{operand.namespace}/{operand.name}",
-        codes=tuple(dict.fromkeys(o.code for o in out if o.meant == first.meant)),
+        codes=(first.code,),
         severity=_severity(first, desired, bool(stays)),
         title=f"{name} is left out of nodes by a person's label" if first.meant else "",
-        summary=f"{name}: DESIRED {desired}, kept from {len(out)} of {len(gpu_nodes)} GPU nodes "
+        summary=f"{name}: DESIRED {desired}, kept from {len(out)} of {known} GPU nodes "
         f"({listed(o.node for o in out)}): {first.why}{stays}.",
         reach=len(out),
         nodes=tuple(o.node for o in out),
@@ -77,7 +89,7 @@ def left_out(operand: DaemonSet, nodes: Nodes, operands: Operands | Missing) -> 
             *(Evidence(object=f"node/{o.node}", field="kept out", note=o.why) for o in out[:MOST_NODES]),
             *more_nodes(len(out) - MOST_NODES),
         ),
-        remedy=tuple(dict.fromkeys(o.remedy for o in _some(out) if not o.meant)),
+        remedy=() if first.meant else (first.remedy,),
     )
 
 
@@ -91,11 +103,6 @@ def _severity(first: _Out, desired: int, stays: bool) -> Severity | None:
 def _running(operand: DaemonSet, known: Operands | Missing) -> set[str]:
     pods = () if isinstance(known, Missing) else known.of(operand)
     return {p.spec.node_name for p in pods if is_ready(p)}
-
-
-def _some(out: Iterable[_Out]) -> list[_Out]:
-    """One node for each kind of reason is enough to show what to do."""
-    return list({o.code: o for o in reversed(list(out))}.values())
 
 
 def _why(operand: DaemonSet, judged: Target, node: Node) -> _Out | None:

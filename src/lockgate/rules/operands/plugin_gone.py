@@ -18,8 +18,8 @@ import msgspec
 from lockgate.diagnosis.device_plugins import named_plugin
 from lockgate.diagnosis.gate_row import GateRow, Obstacle
 from lockgate.diagnosis.remedies import find_plugin
-from lockgate.diagnosis.rule import Failed, Passed, rule
-from lockgate.diagnosis.seen import MOST_NODES, gate_rows, listed, log_lines
+from lockgate.diagnosis.rule import Failed, Passed, on_each, rule
+from lockgate.diagnosis.seen import gate_row, listed, log_lines
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.devices import Devices
 from lockgate.diagnosis.views.gate_one import GateOne
@@ -60,10 +60,10 @@ def plugin_gone(
     if stage is Stage.NODE:  # seen from the node, what keeps the plugin away is the fault, and told by its own rule
         lost = [r for r in lost if on[r.node].state is not PluginState.NOT_TARGETED]
     if lost:
-        stages = () if isinstance(node_states, Missing) else node_states
-        before = [e for state in stages if state.name == lost[0].node for e in _before_it(state)]
+        states = {} if isinstance(node_states, Missing) else {state.name: state for state in node_states}
         named = {node.name: named_plugin(node) for node in nodes}
-        return _failed(gate_one, lost, [_named(on[r.node], named.get(r.node, "")) for r in lost], logs, before)
+        judged = [(row, _named(on[row.node], named.get(row.node, ""))) for row in lost]
+        return on_each([_failed(gate_one, row, it, logs, states.get(row.node)) for row, it in judged])
     serving = [r.node for r in gate_one.rows if r.allocatable]
     return Passed(f"a plugin serves on {listed(serving)}") if serving else None
 
@@ -91,20 +91,18 @@ def _before_it(state: GPUNodeState) -> list[Evidence]:
     return found
 
 
-def _failed(
-    gate: GateOne, rows: list[GateRow], judged: list[PluginOn], logs: Logs | Missing, before: list[Evidence]
-) -> Failed:
-    row, on = rows[0], judged[0]
+def _failed(gate: GateOne, row: GateRow, on: PluginOn, logs: Logs | Missing, state: GPUNodeState | None) -> Failed:
     return Failed(
-        about=f"node/{row.node}" if len(rows) == 1 else "nodes",
+        about=f"node/{row.node}",
         codes=_codes(row, on),
         title=_title(row, on),
         summary=f"{row.node}: {_numbers(row)}. {_plugin(on)}",
-        reach=len(rows),
+        nodes=(row.node,),
         evidence=(
-            *gate_rows(gate, rows),
-            *before,
-            *(e for j in judged[:MOST_NODES] for e in (*_seen(j), *log_lines(j.pod, logs))),
+            gate_row(gate, row),
+            *(_before_it(state) if state else ()),
+            *_seen(on),
+            *(log_lines(on.pod, logs) if on.pod else ()),
         ),
         remedy=tuple(_remedies(on)),
     )

@@ -8,14 +8,12 @@ How to tell: the node's labels and taints, set beside the DaemonSet's selector a
 Fix: correct the label or taint that is shown; the plugin then starts by itself, and the GPUs appear within a minute.
 """
 
-from collections.abc import Iterable
-
 import msgspec
 
 from lockgate.diagnosis.gate_row import GateRow, Obstacle
 from lockgate.diagnosis.kept_off import KeptOff, kept_off, let_tolerate, not_tolerated, set_label
-from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
-from lockgate.diagnosis.seen import MOST_NODES, gate_rows, listed
+from lockgate.diagnosis.rule import Failed, Passed, Skipped, on_each, rule
+from lockgate.diagnosis.seen import gate_row, listed
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.plugin import Plugin, PluginOn, PluginState, plugin_on
@@ -61,10 +59,7 @@ def plugin_not_targeted(
     judged = [(row, plugin_on(plugin, known[row.node])) for row in without]
     out = [(row, _out(on, known[row.node])) for row, on in judged if on.state is PluginState.NOT_TARGETED]
     if out:
-        failed = _failed(gate_one, [row for row, _ in out], [each for _, each in out], plugin)
-        # A node that a person left out on purpose is no fault of the cluster, only of the pod that wants it.
-        meant = stage is Stage.NODE and any(each.kept and each.kept.is_meant for _, each in out)
-        return msgspec.structs.replace(failed, severity=Severity.WARNING) if meant else failed
+        return on_each([_failed(gate_one, row, each, plugin, stage) for row, each in out])
     if isinstance(plugin, Missing):
         return Skipped(plugin.reason, plugin.how)
     return Passed(_targeted(gate_one, plugin)) if plugin.daemon_sets and gate_one.rows else None
@@ -84,31 +79,22 @@ def _targeted(gate: GateOne, plugin: Plugin) -> str:
     return f"{name} targets {listed(rows) or 'no GPU node of interest'}"
 
 
-def _failed(gate: GateOne, rows: list[GateRow], out: list[_Out], plugin: Plugin | Missing) -> Failed:
-    alike = _alike(out)
-    reasons = "; ".join(f"{reason} ({listed(each.node.name for each in those)})" for reason, those in alike.items())
-    firsts = [those[0] for those in alike.values()]
+def _failed(gate: GateOne, row: GateRow, out: _Out, plugin: Plugin | Missing, stage: Stage) -> Failed:
+    # A node that a person left out on purpose is no fault of the cluster, only of the pod that wants it.
+    meant = stage is Stage.NODE and out.kept is not None and out.kept.is_meant
     return Failed(
-        about=f"node/{rows[0].node}" if len(rows) == 1 else "nodes",
-        codes=tuple(dict.fromkeys(code for each in firsts for code in _codes(each))),
-        summary=f"{reasons}. {gate.resource} is {_offered(rows[0])}.",
-        reach=len(rows),
-        nodes=tuple(row.node for row in rows),
+        about=f"node/{row.node}",
+        codes=_codes(out),
+        severity=Severity.WARNING if meant else None,
+        summary=f"{row.node}: {_head(out.on)}: {_why(out)}. {gate.resource} is {_offered(row)}.",
+        nodes=(row.node,),
         evidence=(
-            *dict.fromkeys(_desired(each.on) for each in firsts if each.on.daemon_set),
-            *(e for each in out[:MOST_NODES] for e in _seen(each)),
-            *gate_rows(gate, rows),
+            *((_desired(out.on),) if out.on.daemon_set else ()),
+            *_seen(out),
+            gate_row(gate, row),
         ),
-        remedy=tuple(dict.fromkeys(r for each in firsts for r in _remedies(each, plugin))),
+        remedy=tuple(_remedies(out, plugin)),
     )
-
-
-def _alike(out: Iterable[_Out]) -> dict[str, list[_Out]]:
-    """The nodes by the reason for which they are left out."""
-    found: dict[str, list[_Out]] = {}
-    for each in out:
-        found.setdefault(f"{_head(each.on)}: {_why(each)}", []).append(each)
-    return found
 
 
 def _head(on: PluginOn) -> str:

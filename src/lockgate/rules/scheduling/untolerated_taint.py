@@ -9,7 +9,7 @@ Fix: add the toleration to the pod, or remove the taint if it is a leftover.
 
 from lockgate.diagnosis.gate_row import GateRow, Obstacle
 from lockgate.diagnosis.remedies import tolerate
-from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
+from lockgate.diagnosis.rule import Failed, Passed, Skipped, on_each, rule
 from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes, pod_ref, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne, gpu_asked
@@ -49,7 +49,7 @@ def untolerated_taint(
         return Skipped(gate_one.reason, gate_one.how)
     rows = gate_one.nearest_with(Obstacle.TAINT)
     if rows:
-        return _failed(pod, rows)
+        return on_each([*_of_sick_nodes(pod, rows), *_of_pools(pod, rows)])
     return Passed("the pod tolerates every taint of the nearest GPU nodes") if gate_one.rows else None
 
 
@@ -58,22 +58,35 @@ def _is_for_gpu_nodes(pod: Pod) -> bool:
     return bool(gpu_asked(pod)) or any(n.startswith(_VENDOR) for n in defaulted_requests(pod.spec))
 
 
-def _failed(pod: Pod, rows: tuple[GateRow, ...]) -> Failed:
-    taints = list(dict.fromkeys(t for row in rows for t in row.taints))
-    sick = [t for t in taints if t.key.startswith(NODE_IS_SICK)]
-    where = listed(row.node for row in rows)
+def _of_pools(pod: Pod, rows: tuple[GateRow, ...]) -> list[Failed]:
+    """The taints that somebody set, of all nodes together: the pod lacks their tolerations."""
+    own = {row.node: tuple(t for t in row.taints if not t.key.startswith(NODE_IS_SICK)) for row in rows}
+    tainted = [(node, taints) for node, taints in own.items() if taints]
+    return [_failed(pod, "B01", tainted)] if tainted else []
+
+
+def _of_sick_nodes(pod: Pod, rows: tuple[GateRow, ...]) -> list[Failed]:
+    """The taints that tell that a node is not well, node by node: each has a reason of its own."""
+    sick = [(row.node, tuple(t for t in row.taints if t.key.startswith(NODE_IS_SICK))) for row in rows]
+    return [_failed(pod, "B04", [(node, taints)]) for node, taints in sick if taints]
+
+
+def _failed(pod: Pod, code: str, tainted: list[tuple[str, tuple[Taint, ...]]]) -> Failed:
+    every = list(dict.fromkeys(t for _, taints in tainted for t in taints))
+    where = listed(node for node, _ in tainted)
     return Failed(
-        about=f"node/{rows[0].node}" if len(rows) == 1 else "nodes",
-        codes=("B04",) if len(sick) == len(taints) else ("B01",),
-        summary=f"The pod does not tolerate {listed(map(taint_text, taints))} of {where}.",
-        reach=len(rows),
+        about=f"node/{where}" if len(tainted) == 1 else "nodes",
+        codes=(code,),
+        summary=f"{where}: the pod does not tolerate {listed(map(taint_text, every))}.",
+        reach=len(tainted),
+        nodes=tuple(node for node, _ in tainted),
         evidence=(
-            *(_taint_seen(row, t) for row in rows[:MOST_NODES] for t in row.taints),
-            *more_nodes(len(rows) - MOST_NODES),
+            *(_taint_seen(node, t) for node, taints in tainted[:MOST_NODES] for t in taints),
+            *more_nodes(len(tainted) - MOST_NODES),
             Evidence(object=pod_ref(pod), field="spec.tolerations", value=_tolerations(pod)),
             *some(scheduler_word(pod)),
         ),
-        remedy=tuple(_remedy(t, next(row.node for row in rows if t in row.taints)) for t in taints),
+        remedy=tuple(_remedy(t, next(node for node, taints in tainted if t in taints)) for t in every),
     )
 
 
@@ -99,9 +112,9 @@ def _without_effect(taint: Taint) -> str:
     return f"{taint.key}={taint.value}" if taint.value else taint.key
 
 
-def _taint_seen(row: GateRow, taint: Taint) -> Evidence:
+def _taint_seen(node: str, taint: Taint) -> Evidence:
     note = _PASSING.get(taint.key, "not tolerated")
-    return Evidence(object=f"node/{row.node}", field="spec.taints", value=taint_text(taint), note=note)
+    return Evidence(object=f"node/{node}", field="spec.taints", value=taint_text(taint), note=note)
 
 
 def _tolerations(pod: Pod) -> str:
