@@ -1,22 +1,28 @@
-"""Answers that are wanted whole, straight from the socket into one buffer; all else goes as httpx2 sends it.
+"""Answers that are wanted whole are read by `http.client`, in one piece; all else goes as httpx2 sends it.
 
 A list of 100,000 pods is 600 MB: httpx2 copies each byte five times, which costs as much as decoding them. The client
-above decides who asks, with which headers and what an answer means; here one request is written and its answer read.
+above decides who asks, with which headers and what an answer means; here one request is sent and its answer read.
 """
 
 import asyncio
+import http.client
+import select
+import socket
 import ssl
-from collections.abc import AsyncIterator, Callable
-from typing import Any, Final, cast
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any, Final, TypeVar
 
 import httpx2
 
-from lockgate.kube.answer import Answer
-
+T = TypeVar("T")
 WHOLE: Final = "lockgate.whole"  # extension of a request without a body whose answer is read at once
 _MOST: Final = 100  # connections at a time
+_ROOM: Final = 64 * 1024  # bytes, at first, for a body whose length is not told
 _KEPT: Final = 5.0  # seconds that a connection without a request is kept
-_ILLEGAL: Final = bytes({*range(32), 127} - {9})  # in the value of a header
+_Place = tuple[str, str, int | None]
 
 
 class Direct(httpx2.AsyncBaseTransport):
@@ -26,7 +32,7 @@ class Direct(httpx2.AsyncBaseTransport):
         context.set_alpn_protocols(["http/1.1"])
         self._context = context
         self._others: httpx2.AsyncHTTPTransport | None = None
-        self._idle: dict[tuple[str, str, int], list[_Wire]] = {}
+        self._idle: dict[_Place, list[_Wire]] = {}
         self._turns = asyncio.Semaphore(_MOST)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:  # type: ignore[explicit-override]
@@ -35,13 +41,7 @@ class Direct(httpx2.AsyncBaseTransport):
             self._others = self._others or httpx2.AsyncHTTPTransport(verify=self._context)
             return await self._others.handle_async_request(request)
         async with self._turns:
-            answer = await self._answered(request)
-        return httpx2.Response(
-            answer.status,
-            headers=answer.headers,
-            stream=_Body(answer.body),
-            extensions={"http_version": b"HTTP/" + answer.version, "reason_phrase": answer.reason},
-        )
+            return await self._answered(request)
 
     async def aclose(self) -> None:  # type: ignore[explicit-override]
         """Close every connection."""
@@ -49,21 +49,28 @@ class Direct(httpx2.AsyncBaseTransport):
             for wire in wires:
                 wire.close()
         self._idle.clear()
-        await asyncio.sleep(0)  # asyncio closes sockets in its next turn
         if self._others is not None:
             await self._others.aclose()
 
-    async def _answered(self, request: httpx2.Request) -> Answer:
-        place = request.url.scheme, request.url.host, request.url.port or (443 if request.url.scheme == "https" else 80)
-        timeout = request.extensions.get("timeout", {})
-        written = _written(request)
-        wire = self._kept(place) or await self._connected(place, timeout.get("connect"))
-        answer = await wire.ask(written, timeout.get("read"))
-        if not answer.is_last:
+    async def _answered(self, request: httpx2.Request) -> httpx2.Response:
+        place = request.url.scheme, request.url.host, request.url.port
+        wire = self._kept(place) or _Wire(self._connection(place))
+        try:
+            head = await _beside(lambda: wire.ask(request))
+            body = await _whole(wire, head)
+        except BaseException:  # whoever gives up does not wait for the thread either
+            wire.give_up()
+            raise
+        if wire.is_usable:
             self._idle.setdefault(place, []).append(wire)
-        return answer
+        return httpx2.Response(
+            head.status,
+            headers=[(name.encode("latin-1"), value.encode("latin-1")) for name, value in head.getheaders()],
+            stream=_Body(body),
+            extensions={"reason_phrase": head.reason.encode("latin-1")},
+        )
 
-    def _kept(self, place: tuple[str, str, int]) -> "_Wire | None":
+    def _kept(self, place: _Place) -> "_Wire | None":
         wires = self._idle.get(place, ())
         while wires:
             wire = wires.pop()
@@ -72,19 +79,85 @@ class Direct(httpx2.AsyncBaseTransport):
             wire.close()
         return None
 
-    async def _connected(self, place: tuple[str, str, int], timeout: float | None) -> "_Wire":
+    def _connection(self, place: _Place) -> http.client.HTTPConnection:
         scheme, host, port = place
-        context = self._context if scheme == "https" else None
+        if scheme == "https":
+            return http.client.HTTPSConnection(host, port, context=self._context)
+        return http.client.HTTPConnection(host, port)
+
+
+class _Wire:
+    """One connection, of which one thing at a time is asked, in a thread."""
+
+    def __init__(self, connection: http.client.HTTPConnection) -> None:
+        self._connection = connection
+        self._heard = 0.0
+        self._asking = threading.Lock()
+        self._given_up = False
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether the server still listens, as far as one can know: it says nothing that was not asked."""
+        there = self._connection.sock
+        if there is None or time.monotonic() - self._heard > _KEPT:
+            return False
+        says = select.poll()
+        says.register(there, select.POLLIN)
+        return not says.poll(0)
+
+    def ask(self, request: httpx2.Request) -> http.client.HTTPResponse:
+        """The head of what the server answers; the time given is seconds without a byte. Raises what httpx2 raises."""
+        with self._alone():
+            return self._asked(request)
+
+    def read(self, head: http.client.HTTPResponse, room: memoryview) -> int:
+        """How many bytes of the body came into the room: fewer than it has at the end alone."""
+        with self._alone(), _as_httpx(httpx2.ReadTimeout, httpx2.ReadError):
+            took = head.readinto(room)
+        self._heard = time.monotonic()
+        return took
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
         try:
-            async with asyncio.timeout(timeout):
-                made = asyncio.get_running_loop().create_connection(
-                    _Wire, host, port, ssl=context, happy_eyeballs_delay=0.25
-                )
-                return (await made)[1]
-        except TimeoutError as error:
-            raise httpx2.ConnectTimeout("") from error
-        except OSError as error:
-            raise httpx2.ConnectError(str(error)) from error
+            with self._asking:
+                yield
+        except Exception:
+            self.close()
+            raise
+        finally:
+            if self._given_up:
+                self.close()
+
+    def _asked(self, request: httpx2.Request) -> http.client.HTTPResponse:
+        timeout: Mapping[str, float | None] = request.extensions.get("timeout", {})
+        connection = self._connection
+        with _as_httpx(httpx2.LocalProtocolError, httpx2.LocalProtocolError):
+            target = request.url.raw_path.decode("ascii")
+            connection.putrequest(request.method, target, skip_host=True, skip_accept_encoding=True)
+            for name, value in request.headers.raw:
+                connection.putheader(name, value)
+        if connection.sock is None:
+            connection.timeout = timeout.get("connect")
+            with _as_httpx(httpx2.ConnectTimeout, httpx2.ConnectError):
+                connection.connect()
+        with _as_httpx(httpx2.ReadTimeout, httpx2.ReadError):
+            connection.sock.settimeout(timeout.get("read"))
+            connection.endheaders()
+            return connection.getresponse()
+
+    def give_up(self) -> None:
+        """End what its thread may be waiting for; the thread closes it, or nobody asks and it is closed here."""
+        self._given_up = True
+        there = self._connection.sock
+        if there is not None:
+            with suppress(OSError):
+                socket.socket.shutdown(there, socket.SHUT_RDWR)
+        if self._asking.acquire(blocking=False):
+            self.close()
+
+    def close(self) -> None:
+        self._connection.close()
 
 
 class _Body(httpx2.AsyncByteStream):
@@ -97,83 +170,56 @@ class _Body(httpx2.AsyncByteStream):
         yield self._body
 
 
-class _Wire(asyncio.BufferedProtocol):
-    """One connection, of which one thing at a time is asked."""
+async def _whole(wire: _Wire, head: http.client.HTTPResponse) -> bytearray:
+    """The body. Its memory is taken here: of what a thread takes glibc keeps more, for each thread."""
+    length = head.length
+    body = bytearray(_ROOM if length is None else length)
+    used = 0
+    while used < len(body):
+        with memoryview(body) as whole, whole[used:] as room:
+            took = await _beside(lambda: wire.read(head, room))
+            is_full = took == len(room)
+        used += took
+        if not is_full:
+            break
+        if length is None:
+            body += bytes(len(body))
+    if length is not None and used < length:
+        raise httpx2.RemoteProtocolError("the connection ended in the middle of the answer")
+    del body[used:]
+    return body
 
-    def __init__(self) -> None:
-        self._now = asyncio.get_running_loop().time
-        self._heard = self._now()
-        self._answer: Answer | None = None
-        self._told: asyncio.Future[None] | None = None
-        self._unasked = bytearray(1)  # room for what a server says without having been asked
 
-    @property
-    def is_usable(self) -> bool:
-        """Whether the server still listens, as far as one can know."""
-        return not self._transport.is_closing() and self._now() - self._heard < _KEPT
+@contextmanager
+def _as_httpx(timeout: type[httpx2.RequestError], broken: type[httpx2.RequestError]) -> Iterator[None]:
+    """What goes wrong, as httpx2 tells it."""
+    try:
+        yield
+    except http.client.HTTPException as error:
+        raise httpx2.RemoteProtocolError(str(error) or type(error).__name__) from error
+    except TimeoutError as error:
+        raise timeout("") from error
+    except (OSError, ValueError) as error:
+        raise broken(str(error)) from error
 
-    def close(self) -> None:
-        self._transport.abort()
 
-    async def ask(self, request: bytes, timeout: float | None) -> Answer:
-        """What the server answers; `timeout` is seconds without a byte."""
-        self._answer = answer = Answer()
-        self._told, self._heard = asyncio.get_running_loop().create_future(), self._now()
+async def _beside(work: Callable[[], T]) -> T:
+    """What `work` returns or raises, done in a thread that keeps no program from ending."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[T] = loop.create_future()
+
+    def tell(step: Callable[[], None]) -> None:
+        with suppress(RuntimeError):  # the loop is closed: nobody asks any more
+            loop.call_soon_threadsafe(lambda: None if done.done() else step())
+
+    def run() -> None:
         try:
-            self._transport.write(request)
-            await self._until(self._told, timeout)
-        finally:
-            self._told.cancel()
-            if not answer.is_whole or answer.is_last:
-                self.close()
-            self._answer = self._told = None
-        return answer
+            result = work()
+        except Exception as error:  # noqa: BLE001 - it is raised where it is waited for
+            told = error
+            tell(lambda: done.set_exception(told))
+        else:
+            tell(lambda: done.set_result(result))
 
-    async def _until(self, told: asyncio.Future[None], timeout: float | None) -> None:
-        while not told.done():
-            left = timeout and self._heard + timeout - self._now()
-            if left is not None and left <= 0:
-                raise httpx2.ReadTimeout("")
-            await asyncio.wait((told,), timeout=left)
-        told.result()
-
-    # --- what asyncio calls
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:  # type: ignore[explicit-override]
-        self._transport = cast(asyncio.Transport, transport)
-
-    def get_buffer(self, sizehint: int) -> memoryview:  # type: ignore[explicit-override]
-        return memoryview(self._unasked) if self._answer is None or self._answer.is_whole else self._answer.room()
-
-    def buffer_updated(self, nbytes: int) -> None:  # type: ignore[explicit-override]
-        self._heard = self._now()
-        if self._answer is None or self._answer.is_whole:
-            self.close()
-            return
-        self._tell(lambda answer: answer.took(nbytes))
-
-    def connection_lost(self, exc: Exception | None) -> None:  # type: ignore[explicit-override]
-        if exc is not None and self._told is not None and not self._told.done():
-            self._told.set_exception(httpx2.ReadError(str(exc)))
-        self._tell(Answer.ended)
-
-    def _tell(self, step: Callable[[Answer], None]) -> None:
-        """Let the answer take what came; whoever waits hears that it is whole, or why it never will be."""
-        if self._answer is None or self._told is None or self._told.done():
-            return
-        try:
-            step(self._answer)
-        except httpx2.RemoteProtocolError as error:
-            self._told.set_exception(error)
-            return
-        if self._answer.is_whole:
-            self._told.set_result(None)
-
-
-def _written(request: httpx2.Request) -> bytes:
-    """The request as it is sent; nothing of a header can end it early."""
-    for _, value in request.headers.raw:
-        if value.translate(None, _ILLEGAL) != value:
-            raise httpx2.LocalProtocolError(f"Illegal header value {value!r}")
-    fields = (b"%b: %b\r\n" % field for field in request.headers.raw)
-    return b"%b %b HTTP/1.1\r\n%b\r\n" % (request.method.encode(), request.url.raw_path, b"".join(fields))
+    threading.Thread(target=run, daemon=True).start()
+    return await done
