@@ -207,7 +207,7 @@ _BESIDE: dict[Stage, set[str]] = {
     Stage.SCHEDULING: {
         *_WHO_ELSE,
         *("logs", "node_files", "node_states", "nodes", "node_claims", "resource_slices", "pod_groups"),
-        "queued_workloads",
+        *("queued_workloads", "config_maps"),
     },
     # The kubelet's own word is in the pod's status.
     Stage.ADMISSION: {*_WHO_ELSE, "logs", "node_files", "node_states", "nodes", "pods", "resource_slices"},
@@ -215,10 +215,11 @@ _BESIDE: dict[Stage, set[str]] = {
     Stage.RUNNING: {*_WHO_ELSE, "pods"},
     Stage.FAILED: {*_WHO_ELSE, "pods"},
     Stage.TERMINATING: {*_WHO_ELSE, "pods"},
-    Stage.NODE: {*_WHO_ELSE, "nodes", "node_claims", "resource_slices"},
+    # The rule that reads the plugin's ConfigMap says itself that it lacks it, where a policy names one.
+    Stage.NODE: {*_WHO_ELSE, "nodes", "node_claims", "resource_slices", "config_maps"},
     # Its pods that are not well, and their nodes, are asked themselves.
     Stage.OPERAND: {*_WHO_ELSE, "node_files", "node_states", "nodes", "priority_classes"},
-    Stage.CLUSTER: {*_WHO_ELSE, "nodes", "resource_quotas"},
+    Stage.CLUSTER: {*_WHO_ELSE, "nodes", "resource_quotas", "config_maps", "node_files"},
 }
 
 

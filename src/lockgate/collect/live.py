@@ -16,6 +16,7 @@ from lockgate.collect.errors import InputError
 from lockgate.collect.neighbours import beside
 from lockgate.collect.once import run_once
 from lockgate.collect.operand_logs import offers_its_gpus, own_runs, read_runs, wanted_runs
+from lockgate.collect.plugin_config import read_plugin_config
 from lockgate.collect.reader import Reader
 from lockgate.kube import resources as kinds
 from lockgate.kube.api import Api
@@ -108,6 +109,7 @@ class _Look:
         if own is not None:
             found |= await self._around(own)
             found |= await beside(self._read, self._namespace, own, found)
+            found["config_maps"] = await read_plugin_config(self._read, found)
         return Snapshot(taken_at=dt.datetime.now(dt.UTC).replace(microsecond=0), **found)
 
     # --- the target: its sections, and its pods (None when it is not there)

@@ -13,6 +13,7 @@ from lockgate.collect.live import Access, connect, kinded
 from lockgate.collect.neighbours import NEIGHBOURS, read_neighbours
 from lockgate.collect.once import run_once
 from lockgate.collect.operand_logs import read_runs, wanted_runs
+from lockgate.collect.plugin_config import read_plugin_config
 from lockgate.collect.reader import Reader
 from lockgate.kube import resources as kinds
 from lockgate.model.facts import Missing, Snapshot
@@ -42,6 +43,7 @@ async def _read(access: Access, kind: str, name: str) -> Snapshot:
         if kind == "Node" and not found["nodes"]:
             found["nodes"] = await read.list(kinds.NODES)  # so that near names can be told
         found["logs"] = await _sick_logs(read, found)
+        found["config_maps"] = await read_plugin_config(read, found)
     return Snapshot(taken_at=dt.datetime.now(dt.UTC).replace(microsecond=0), **found)
 
 

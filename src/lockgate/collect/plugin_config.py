@@ -1,0 +1,41 @@
+"""The one ConfigMap that is ever read of a live cluster: the one that the ClusterPolicy names for the device plugin.
+
+It holds configurations of NVIDIA's plugin, and nothing that is secret. It is asked for by its name, so that `get` on it
+is all that has to be allowed; where that is not, the section is Missing with the right that lacks.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from lockgate.collect.reader import Reader
+from lockgate.kube import resources as kinds
+from lockgate.model.facts import NOT_COLLECTED, Missing
+from lockgate.model.objects import ClusterPolicy, DaemonSet
+
+_PLUGIN: Final = "nvidia-device-plugin-daemonset"
+
+
+async def read_plugin_config(read: Reader, found: Mapping[str, Any]) -> Any:
+    """The section `config_maps`, where the policies and DaemonSets that were read tell which one it is."""
+    policies, daemon_sets = (_there(found, section) for section in ("cluster_policies", "daemon_sets"))
+    name = next((named for policy in policies if (named := _named(policy))), "")
+    space = next((ds.namespace for ds in daemon_sets if _is_plugin(ds)), "")
+    if not (name and space):
+        return NOT_COLLECTED
+    config_map = await read.get(kinds.CONFIGMAPS, name, space)
+    return config_map if isinstance(config_map, Missing) else () if config_map is None else (config_map,)
+
+
+def _named(policy: ClusterPolicy) -> str:
+    plugin = policy.spec.get("devicePlugin")
+    config = plugin.get("config") if isinstance(plugin, dict) else None
+    return str(config.get("name") or "") if isinstance(config, dict) else ""
+
+
+def _is_plugin(daemon_set: DaemonSet) -> bool:
+    return _PLUGIN in (daemon_set.name, daemon_set.metadata.labels.get("app"))
+
+
+def _there(found: Mapping[str, Any], section: str) -> Any:
+    objects = found.get(section, ())
+    return () if isinstance(objects, Missing) else objects
