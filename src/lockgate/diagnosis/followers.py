@@ -38,3 +38,6 @@ AFTER_DRIVER: Final = (
 
 AFTER_MIG: Final = ("operands/plugin-not-targeted", "operands/left-out", "operator/policy-not-ready")
 """Rules that fail while the MIG manager has paused the operands of a node."""
+
+TAKEN_AWAY: Final = ("devices/unhealthy", "devices/fewer-than-hardware", "scheduling/cordoned")
+"""Rules that fail when an XID, or who acts on it, takes a GPU or its node away."""

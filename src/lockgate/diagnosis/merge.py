@@ -1,12 +1,12 @@
 """One finding a cause: the same fault of many nodes, or of many pods, is said once."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import islice
 
 import msgspec
 
 from lockgate.diagnosis.likewise import on_all
-from lockgate.diagnosis.seen import MOST_NODES
+from lockgate.diagnosis.seen import MOST_NODES, more_nodes
 from lockgate.model.finding import Finding
 
 # Objects of which many may have the same fault at once.
@@ -26,11 +26,17 @@ def joined(same: Sequence[Finding]) -> Finding:
     """All as one, worded as the worst of them, which affects what any of them affects."""
     first = max(same, key=lambda f: f.severity.rank)
     affects = dict.fromkeys(name for f in same for name in f.affects)
-    evidence = dict.fromkeys(e for f in _shown(first, same) for e in f.evidence)
+    shown = _shown(first, same)
+    left = len({f.about for f in same if _is_of_node(f)}) - len({f.about for f in shown if _is_of_node(f)})
+    evidence = dict.fromkeys((*(e for f in shown for e in f.evidence), *more_nodes(left)))
     return msgspec.structs.replace(on_all(first, same), affects=tuple(affects), evidence=tuple(evidence))
 
 
-def _shown(first: Finding, same: Sequence[Finding]) -> Iterable[Finding]:
+def _shown(first: Finding, same: Sequence[Finding]) -> tuple[Finding, ...]:
     """Those whose evidence is shown: the first, and of other nodes with the same fault as many as can be read."""
-    others = (f for f in same if f.about != first.about) if first.about.startswith("node/") else ()
+    others = (f for f in same if f.about != first.about) if _is_of_node(first) else ()
     return (first, *islice(others, MOST_NODES - 1))
+
+
+def _is_of_node(finding: Finding) -> bool:
+    return finding.about.startswith("node/")

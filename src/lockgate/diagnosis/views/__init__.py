@@ -14,6 +14,7 @@ from lockgate.diagnosis.views.devices import devices
 from lockgate.diagnosis.views.gate_of_pod import gate_of_pod
 from lockgate.diagnosis.views.gate_two import gate_two
 from lockgate.diagnosis.views.handler import handler
+from lockgate.diagnosis.views.hardware import hardware
 from lockgate.diagnosis.views.node_words import node_words
 from lockgate.diagnosis.views.operands import operands
 from lockgate.diagnosis.views.operator_words import operator_words
@@ -22,7 +23,6 @@ from lockgate.diagnosis.views.own_node import own_node
 from lockgate.diagnosis.views.own_spec import runtime_class, spec
 from lockgate.diagnosis.views.places import places
 from lockgate.diagnosis.views.plugin import plugin
-from lockgate.diagnosis.views.plugin_configs import plugin_configs
 from lockgate.diagnosis.views.pod_events import pod_events, workload_events
 from lockgate.diagnosis.views.refusals import refusals
 from lockgate.diagnosis.views.stacks import stacks
@@ -40,6 +40,7 @@ VIEWS: dict[str, Callable[..., Any]] = {
     "gate_one": gate_of_pod,
     "gate_two": gate_two,
     "handler": handler,
+    "hardware": hardware,
     "node_words": node_words,
     "operands": operands,
     "operator_words": operator_words,
@@ -47,7 +48,6 @@ VIEWS: dict[str, Callable[..., Any]] = {
     "own_node": own_node,
     "places": places,
     "plugin": plugin,
-    "plugin_configs": plugin_configs,
     "pod_events": pod_events,
     "refusals": refusals,
     "runtime_class": runtime_class,

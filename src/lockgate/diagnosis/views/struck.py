@@ -16,6 +16,7 @@ from lockgate.diagnosis.rule import Failed, Skipped
 from lockgate.diagnosis.seen import listed
 from lockgate.diagnosis.stage import Stage, bad_end, is_out_of_memory, is_ready
 from lockgate.diagnosis.views.gate_one import GateOne
+from lockgate.diagnosis.views.hardware import Hardware
 from lockgate.diagnosis.views.xids import Xids
 from lockgate.diagnosis.ways import read_node
 from lockgate.diagnosis.xid_told import Holders, NodeXid
@@ -38,7 +39,8 @@ _MOST: Final = 8  # XIDs of one family on one node, told one by one
 class Hit(msgspec.Struct, frozen=True):
     """An XID on a node; `sure` that it has to do with what is asked about.
 
-    `lacking` is the code of what gate 1 shows of it: the node offers no GPU (C07) or fewer than it has (C06).
+    `lacking` is the code of what gate 1 shows of it: the node offers no GPU (C07), fewer than it registered (C06) or
+    fewer than it has (C08).
     """
 
     node: str
@@ -103,7 +105,8 @@ class Struck:
             severity=self._severity(sure, on_node),
             evidence=tuple(e for hit in sure[:_MOST] for e in _evidence(hit)),
             remedy=remedy(sure[0]),
-            reach=len({hit.node for hit in sure}),
+            reach=len(own := tuple(dict.fromkeys(hit.node for hit in sure))),
+            nodes=own if self._stage is Stage.SCHEDULING else (),
         )
 
     def _codes(self, code: str, hit: Hit) -> tuple[str, ...]:
@@ -119,19 +122,25 @@ class Struck:
 
 
 def struck(
-    pod: Pod, stage: Stage, node: Node | Missing, nodes: Nodes | Missing, xids: Xids, gate_one: GateOne | Missing
+    pod: Pod,
+    stage: Stage,
+    node: Node | Missing,
+    nodes: Nodes | Missing,
+    xids: Xids,
+    gate_one: GateOne | Missing,
+    hardware: Hardware | Missing,
 ) -> Struck:
     """The XIDs that concern a node, or a pod."""
     if stage is Stage.NODE and not isinstance(node, Missing):
-        hits = tuple(Hit(node.name, x, True, _lacking(node)) for x in xids.on(node.name) if not x.past)
+        lacking = _lacking(node, hardware)
+        hits = tuple(Hit(node.name, x, True, lacking) for x in xids.on(node.name) if not x.past)
         return Struck(stage, hits) if hits else _unstruck(stage)
     if stage is Stage.SCHEDULING:
-        rows = () if isinstance(gate_one, Missing) else gate_one.nearest_with(Obstacle.UNHEALTHY, Obstacle.GONE)
-        found = ((r.node, x) for r in rows for x in xids.on(r.node) if x.active or x.acted)
-        return Struck(stage, tuple(Hit(name, x, True, _lacking(_named(name, nodes))) for name, x in found))
+        found = () if isinstance(gate_one, Missing) else _that_hold(gate_one, xids, hardware)
+        return Struck(stage, tuple(Hit(name, x, True, _lacking(_named(name, nodes), hardware)) for name, x in found))
     name = pod.spec.node_name
     blind = name if _may_be_behind(pod, stage) and not xids.known_of(name) else ""
-    return Struck(stage, tuple(_of_pod(pod, stage, nodes, xids)), blind)
+    return Struck(stage, tuple(_of_pod(pod, stage, nodes, xids, hardware)), blind)
 
 
 @cache
@@ -140,14 +149,27 @@ def _unstruck(stage: Stage) -> Struck:
     return Struck(stage, ())
 
 
-def _of_pod(pod: Pod, stage: Stage, nodes: Nodes | Missing, xids: Xids) -> Iterable[Hit]:
+def _that_hold(gate: GateOne, xids: Xids, hardware: Hardware | Missing) -> Iterable[tuple[str, NodeXid]]:
+    """XIDs of the nearest nodes for which devices are out, or no pods are taken, and those by which one is not offered.
+
+    A GPU that is gone from the bus before the plugin starts is no device, and nobody acts on it.
+    """
+    for row in gate.nearest_with(Obstacle.UNHEALTHY, Obstacle.GONE):
+        yield from ((row.node, x) for x in xids.on(row.node) if x.active or x.acted)
+    for row in gate.nearest_with(Obstacle.CORDON):
+        yield from ((row.node, x) for x in xids.on(row.node) if x.active)
+    for row in () if isinstance(hardware, Missing) else filter(hardware.explains, gate.nearest):
+        yield from ((row.node, x) for x in xids.on(row.node) if x.code.family is Family.BUS and not x.past)
+
+
+def _of_pod(pod: Pod, stage: Stage, nodes: Nodes | Missing, xids: Xids, hardware: Hardware | Missing) -> Iterable[Hit]:
     """Those of its own GPU; and, if it is not well, those that may have been, unless their GPU is well again."""
     name = pod.spec.node_name
     sick = _may_be_behind(pod, stage) or (stage is not Stage.FAILED and not is_ready(pod))
     for xid in xids.on(name):
         if f"{pod.namespace}/{pod.name}" not in xid.holders.pods:
             continue
-        hit = Hit(name, xid, sure=False, lacking=_lacking(_named(name, nodes)))
+        hit = Hit(name, xid, sure=False, lacking=_lacking(_named(name, nodes), hardware))
         if xid.holders.known and (hit.out or (sick and _in_its_life(pod, xid))):
             yield msgspec.structs.replace(hit, sure=True)
         elif sick and (xid.code.family in _LEAVE_IT_WELL or not xid.past):
@@ -168,13 +190,15 @@ def _named(name: str, nodes: Nodes | Missing) -> Node | None:
     return next((n for n in (() if isinstance(nodes, Missing) else nodes) if n.name == name), None)
 
 
-def _lacking(node: Node | None) -> str:
-    """C07 where a node offers no GPU, C06 where it offers fewer than it has."""
+def _lacking(node: Node | None, hardware: Hardware | Missing) -> str:
+    """C07 where a node offers no GPU, C06 where fewer than it registered, C08 where it registered fewer than it has."""
     capacity, allocatable = (amounts(a) for a in (node.status.capacity, node.status.allocatable)) if node else ({}, {})
     own = [name for name in capacity if names.is_gpu_resource(name)]
     if not any(allocatable.get(name) for name in own):
         return "C07"
-    return "C06" if any(allocatable.get(name, 0) < capacity[name] for name in own) else ""
+    if any(allocatable.get(name, 0) < capacity[name] for name in own):
+        return "C06"
+    return "C08" if node and not isinstance(hardware, Missing) and hardware.lacks(node.name) else ""
 
 
 def _summary(hits: tuple[Hit, ...]) -> str:

@@ -21,6 +21,7 @@ from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.seen import asked, gate_rows, listed, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
+from lockgate.diagnosis.views.hardware import Hardware
 from lockgate.kit.counted import counted
 from lockgate.model.facts import Missing, Pods, Snapshot
 from lockgate.model.finding import Remedy, Risk, Severity
@@ -33,11 +34,14 @@ from lockgate.model.objects import Pod
     stages=(Stage.SCHEDULING,),
     mutes=("autoscaling/no-node-added", "queueing/no-device-fits"),
 )
-def all_held(pod: Pod, gate_one: GateOne, pods: Pods | Missing, snapshot: Snapshot) -> Failed | Passed | Skipped | None:
+def all_held(
+    pod: Pod, gate_one: GateOne, pods: Pods | Missing, snapshot: Snapshot, hardware: Hardware
+) -> Failed | Passed | Skipped | None:
     if any(row.requested is None for row in gate_one.rows):
         return Skipped("what other pods hold is not known", "kubectl get pods -A -o json")
     free = [row for row in gate_one.rows if row.only_devices_short() and (row.headroom or 0) > 0]
-    short = gate_one.nearest_with(*SHORT_OF_DEVICES)
+    # Where GPUs of the hardware are lacking, nobody holds them: devices/fewer-than-hardware.
+    short = [row for row in gate_one.nearest_with(*SHORT_OF_DEVICES) if not hardware.explains(row)]
     left = sum(row.headroom or 0 for row in free)
     if not short or left >= gate_one.asked:
         return Passed(_left(gate_one)) if left else None

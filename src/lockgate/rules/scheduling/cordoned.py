@@ -5,14 +5,16 @@ Somebody or something set `spec.unschedulable`: a person, a driver upgrade, an a
 Why it matters: a forgotten cordon keeps healthy GPUs empty. During a driver upgrade it is meant and will end by
 itself.
 How to tell: `kubectl get nodes` says SchedulingDisabled; a driver upgrade leaves its own label beside it.
-Fix: uncordon the node, or let the upgrade finish; `upgrade-failed` needs a look at the driver pod first.
+Fix: uncordon the node, or let the upgrade finish; `upgrade-failed` needs a look at the driver pod first. What a health
+tool cordoned is mended, and the tool takes the cordon back.
 """
 
-import msgspec
+import re
+from typing import Final
 
 from lockgate.diagnosis.gate_row import GateRow, Obstacle
-from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
-from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes, scheduler_word, some
+from lockgate.diagnosis.rule import Failed, Passed, Skipped, on_each, rule
+from lockgate.diagnosis.seen import listed, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.told_refusal import ToldRefusal
@@ -20,6 +22,9 @@ from lockgate.model import names
 from lockgate.model.facts import Missing, Nodes, Pods
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Node, Pod
+
+# NVSentinel's fault quarantine says so in labels: `k8saas.nvidia.com/cordon-by`, `dgxc.nvidia.com/cordon-reason`.
+_SAID: Final = re.compile(r"/cordon-(?:by|reason)$")
 
 
 @rule(codes=("B03",), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING, Stage.NODE))
@@ -34,28 +39,34 @@ def cordoned(
         return Skipped(gate_one.reason, gate_one.how)
     rows = gate_one.nearest_with(Obstacle.CORDON)
     if rows:
-        failed = _failed(pod, rows, {node.name: node for node in nodes})
         # Seen from the node it may be meant, and as long as nobody waits it costs nothing.
-        meant = Severity.WARNING if demand else Severity.INFO
-        return msgspec.structs.replace(failed, severity=meant) if stage is Stage.NODE else failed
+        meant = (Severity.WARNING if demand else Severity.INFO) if stage is Stage.NODE else None
+        by_name = {node.name: node for node in nodes}
+        return on_each([_failed(pod, row, by_name[row.node], meant) for row in rows])
     return Passed("no GPU node that could take it is cordoned") if gate_one.rows else None
 
 
-def _failed(pod: Pod, rows: tuple[GateRow, ...], nodes: dict[str, Node]) -> Failed:
-    upgrades = {row.node: nodes[row.node].metadata.labels.get(names.UPGRADE_STATE, "") for row in rows}
-    moving = sorted({state for state in upgrades.values() if state and state != "upgrade-done"})
-    why = f" Driver upgrade: {', '.join(moving)}." if moving else ""
+def _failed(pod: Pod, row: GateRow, node: Node, severity: Severity | None) -> Failed:
+    upgrade = node.metadata.labels.get(names.UPGRADE_STATE, "").replace("upgrade-done", "")
+    said = {key: value for key, value in node.metadata.labels.items() if _SAID.search(key)}
+    by = f" Its labels tell by whom and why: {listed(said.values())}." if said else ""
+    why = f" Driver upgrade: {upgrade}." if upgrade else ""
     return Failed(
-        about=f"node/{rows[0].node}" if len(rows) == 1 else "nodes",
-        summary=f"{listed(row.node for row in rows)}: no new pods are placed there.{why}",
-        reach=len(rows),
+        about=f"node/{row.node}",
+        severity=severity,
+        summary=f"{row.node}: no new pods are placed there.{why}{by}",
+        nodes=(row.node,),
         evidence=(
-            *(e for row in rows[:MOST_NODES] for e in _seen(row, upgrades[row.node])),
-            *more_nodes(len(rows) - MOST_NODES),
+            Evidence(object=f"node/{row.node}", field="spec.unschedulable", value="true", note=row.arithmetic()),
+            *(_label(node, key) for key in (*([names.UPGRADE_STATE] if upgrade else []), *said)),
             *some(scheduler_word(pod)),
         ),
-        remedy=tuple(_remedy(row.node, upgrades[row.node]) for row in rows[:3]),
+        remedy=(_remedy(row.node, upgrade, bool(said)),),
     )
+
+
+def _label(node: Node, key: str) -> Evidence:
+    return Evidence(object=f"node/{node.name}", field=f"metadata.labels[{key}]", value=node.metadata.labels[key])
 
 
 def _as_told(told: ToldRefusal) -> Failed:
@@ -72,17 +83,14 @@ def _as_told(told: ToldRefusal) -> Failed:
     )
 
 
-def _seen(row: GateRow, upgrade: str) -> tuple[Evidence, ...]:
-    label = Evidence(object=f"node/{row.node}", field=f"metadata.labels[{names.UPGRADE_STATE}]", value=upgrade)
-    cordon = Evidence(object=f"node/{row.node}", field="spec.unschedulable", value="true", note=row.arithmetic())
-    return (cordon, label) if upgrade else (cordon,)
-
-
-def _remedy(node: str, upgrade: str) -> Remedy:
-    if upgrade and upgrade != "upgrade-done":
+def _remedy(node: str, upgrade: str, is_told: bool) -> Remedy:
+    if upgrade:
         return Remedy(
             f"The driver upgrade of {node} is at {upgrade}: see its driver pod",
             f"kubectl get pods -A -l app.kubernetes.io/component=nvidia-driver --field-selector spec.nodeName={node}",
             Risk.NONE,
         )
+    if is_told:
+        text = f"See what {node} was cordoned for, and mend that: who cordoned it takes that back"
+        return Remedy(text, f"kubectl describe node {node}", Risk.NONE)
     return Remedy(f"If nobody is working on {node}, let it take pods again", f"kubectl uncordon {node}", Risk.MEDIUM)

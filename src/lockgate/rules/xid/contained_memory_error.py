@@ -9,13 +9,14 @@ Fix: start the program again. Let the plugin ignore the code (`DP_DISABLE_HEALTH
 idle, so that the bad row is replaced.
 """
 
+from lockgate.diagnosis.followers import TAKEN_AWAY
 from lockgate.diagnosis.rule import Failed, Skipped, rule
 from lockgate.diagnosis.views.struck import STAGES, Hit, Struck
 from lockgate.model.finding import Remedy, Risk, Severity
 from lockgate.xid.codes import Family
 
 
-@rule(codes=("K02",), severity=Severity.ERROR, stages=STAGES, mutes=("devices/unhealthy",))
+@rule(codes=("K02",), severity=Severity.ERROR, stages=STAGES, mutes=TAKEN_AWAY)
 def contained_memory_error(struck: Struck) -> Failed | Skipped | None:
     return struck.judged("K02", Family.CONTAINED, _remedy, on_node=Severity.WARNING)
 

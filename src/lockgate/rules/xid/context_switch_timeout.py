@@ -8,6 +8,7 @@ How to tell: the same GPU appears in the kernel's log again when the next progra
 Fix: drain the node and reset the GPU; let the plugin take it away next time (`DP_ENABLE_HEALTHCHECKS=109`).
 """
 
+from lockgate.diagnosis.followers import TAKEN_AWAY
 from lockgate.diagnosis.remedies import drain_and_reset
 from lockgate.diagnosis.rule import Failed, Skipped, rule
 from lockgate.diagnosis.views.struck import STAGES, Hit, Struck
@@ -15,7 +16,7 @@ from lockgate.model.finding import Remedy, Risk, Severity
 from lockgate.xid.codes import Family
 
 
-@rule(codes=("K07",), severity=Severity.ERROR, stages=STAGES, mutes=("devices/unhealthy",))
+@rule(codes=("K07",), severity=Severity.ERROR, stages=STAGES, mutes=TAKEN_AWAY)
 def context_switch_timeout(struck: Struck) -> Failed | Skipped | None:
     return struck.judged("K07", Family.CONTEXT_SWITCH, _remedy, on_node=Severity.WARNING)
 

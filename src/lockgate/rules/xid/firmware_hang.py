@@ -8,7 +8,7 @@ How to tell: processes in state D that hold `/dev/nvidia*`; the kernel's log has
 Fix: drain the node and reset the GPU; often only a reboot helps. Update the driver when it comes back.
 """
 
-from lockgate.diagnosis.followers import AFTER_DRIVER
+from lockgate.diagnosis.followers import AFTER_DRIVER, TAKEN_AWAY
 from lockgate.diagnosis.remedies import drain_and_reset
 from lockgate.diagnosis.rule import Failed, Skipped, rule
 from lockgate.diagnosis.views.struck import STAGES, Hit, Struck
@@ -22,7 +22,7 @@ from lockgate.xid.codes import Family
     stages=STAGES,
     mutes=(
         *AFTER_DRIVER,
-        "devices/unhealthy",
+        *TAKEN_AWAY,
         "gpu-use/driver-hangs",
         "injection/driver-timeout",
         "xid/recovery-asked",

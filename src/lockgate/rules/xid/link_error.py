@@ -9,6 +9,7 @@ Fix: restart the jobs; when it comes back, drain the node and reset all GPUs of 
 baseboard inspected. NVIDIA has a workflow of its own for these codes.
 """
 
+from lockgate.diagnosis.followers import TAKEN_AWAY
 from lockgate.diagnosis.remedies import drain
 from lockgate.diagnosis.rule import Failed, Skipped, rule
 from lockgate.diagnosis.views.struck import STAGES, Hit, Struck
@@ -21,7 +22,7 @@ from lockgate.xid.codes import Family
     severity=Severity.ERROR,
     stages=STAGES,
     mutes=(
-        "devices/unhealthy",
+        *TAKEN_AWAY,
         "xid/recovery-asked",
     ),
 )

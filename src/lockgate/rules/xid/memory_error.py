@@ -7,6 +7,7 @@ How to tell: `nvidia-smi -q -d ECC,ROW_REMAPPER` counts the errors, and says whe
 Fix: drain the node and reset the GPU. When it comes back again and again, have the GPU replaced.
 """
 
+from lockgate.diagnosis.followers import TAKEN_AWAY
 from lockgate.diagnosis.remedies import drain_and_reset
 from lockgate.diagnosis.rule import Failed, Skipped, rule
 from lockgate.diagnosis.views.struck import STAGES, Hit, Struck
@@ -19,7 +20,7 @@ from lockgate.xid.codes import Family
     severity=Severity.ERROR,
     stages=STAGES,
     mutes=(
-        "devices/unhealthy",
+        *TAKEN_AWAY,
         "xid/recovery-asked",
     ),
 )

@@ -10,7 +10,7 @@ Fix: drain the node and restart the machine, with its power off for a while. Whe
 supply, the riser and the seating, and have the GPU inspected.
 """
 
-from lockgate.diagnosis.followers import AFTER_DRIVER
+from lockgate.diagnosis.followers import AFTER_DRIVER, TAKEN_AWAY
 from lockgate.diagnosis.remedies import drain
 from lockgate.diagnosis.rule import Failed, Skipped, rule
 from lockgate.diagnosis.views.struck import STAGES, Hit, Struck
@@ -24,7 +24,7 @@ from lockgate.xid.codes import Family
     stages=STAGES,
     mutes=(
         *AFTER_DRIVER,
-        "devices/unhealthy",
+        *TAKEN_AWAY,
         "gpu-use/gpu-lost",
         "gpu-use/driver-hangs",
         "injection/driver-timeout",

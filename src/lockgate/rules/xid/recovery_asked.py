@@ -7,13 +7,14 @@ How to tell: the line ends with `changed from ... to ... (GPU Reset Required)` o
 Fix: do what it names; look for the XID just before it, which is the cause.
 """
 
+from lockgate.diagnosis.followers import TAKEN_AWAY
 from lockgate.diagnosis.rule import Failed, Skipped, rule
 from lockgate.diagnosis.views.struck import STAGES, Hit, Struck
 from lockgate.model.finding import Remedy, Risk, Severity
 from lockgate.xid.codes import Family
 
 
-@rule(codes=("K09",), severity=Severity.ERROR, stages=STAGES, mutes=("devices/unhealthy",))
+@rule(codes=("K09",), severity=Severity.ERROR, stages=STAGES, mutes=TAKEN_AWAY)
 def recovery_asked(struck: Struck) -> Failed | Skipped | None:
     return struck.judged("K09", Family.RECOVERY, _remedy, on_node=Severity.WARNING)
 

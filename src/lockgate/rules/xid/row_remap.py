@@ -9,6 +9,7 @@ How to tell: `nvidia-smi -q -d ROW_REMAPPER` shows `Pending: Yes` or `Remapping 
 Fix: reset the GPU when it is idle; after a failed replacement have the GPU inspected.
 """
 
+from lockgate.diagnosis.followers import TAKEN_AWAY
 from lockgate.diagnosis.rule import Failed, Skipped, rule
 from lockgate.diagnosis.views.struck import STAGES, Hit, Struck
 from lockgate.model.finding import Remedy, Risk, Severity
@@ -20,7 +21,7 @@ from lockgate.xid.codes import Family
     severity=Severity.ERROR,
     stages=STAGES,
     mutes=(
-        "devices/unhealthy",
+        *TAKEN_AWAY,
         "xid/recovery-asked",
     ),
 )

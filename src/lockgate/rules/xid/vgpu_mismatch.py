@@ -8,13 +8,14 @@ How to tell: compare the label `nvidia.com/vgpu.host-driver-version` with the dr
 Fix: bring both drivers to one vGPU release; see the licence with `nvidia-smi -q | grep -i license`.
 """
 
+from lockgate.diagnosis.followers import TAKEN_AWAY
 from lockgate.diagnosis.rule import Failed, Skipped, rule
 from lockgate.diagnosis.views.struck import STAGES, Hit, Struck
 from lockgate.model.finding import Remedy, Risk, Severity
 from lockgate.xid.codes import Family
 
 
-@rule(codes=("K10",), severity=Severity.ERROR, stages=STAGES, mutes=("devices/unhealthy",))
+@rule(codes=("K10",), severity=Severity.ERROR, stages=STAGES, mutes=TAKEN_AWAY)
 def vgpu_mismatch(struck: Struck) -> Failed | Skipped | None:
     return struck.judged("K10", Family.VGPU, _remedy)
 
