@@ -23,6 +23,7 @@ from lockgate.diagnosis.views.own_node import own_node
 from lockgate.diagnosis.views.own_spec import runtime_class, spec
 from lockgate.diagnosis.views.places import places
 from lockgate.diagnosis.views.plugin import plugin
+from lockgate.diagnosis.views.plugin_configs import plugin_configs
 from lockgate.diagnosis.views.pod_events import pod_events, workload_events
 from lockgate.diagnosis.views.refusals import refusals
 from lockgate.diagnosis.views.stacks import stacks
@@ -48,6 +49,7 @@ VIEWS: dict[str, Callable[..., Any]] = {
     "own_node": own_node,
     "places": places,
     "plugin": plugin,
+    "plugin_configs": plugin_configs,
     "pod_events": pod_events,
     "refusals": refusals,
     "runtime_class": runtime_class,
