@@ -70,6 +70,14 @@ class Devices:
         said = self._said.get(row.node)
         return said.all_of(row.capacity) if said else ()
 
+    def marked(self, row: GateRow) -> Mapping[str, Evidence]:
+        """The devices that a plugin that runs has marked unhealthy one by one, by id, each with the line that says so.
+
+        Nothing where it has marked more than the node lacks: then they are not those.
+        """
+        said = self._said.get(row.node)
+        return said.marked if said and len(said.marked) <= row.capacity - row.allocatable else {}
+
 
 def devices(node_states: NodeStates | Missing, operands: Operands | Missing, logs: Logs | Missing) -> Devices:
     """Bring together what the plugins published and what they log."""

@@ -8,6 +8,8 @@ Fix: see the reason of each device; reset or replace the GPU, or end what made i
 device back when it is well again, NVIDIA's has to be restarted.
 """
 
+from collections.abc import Collection
+
 from lockgate.diagnosis.gate_row import GateRow, Obstacle
 from lockgate.diagnosis.remedies import read_plugin_log, restart_plugin
 from lockgate.diagnosis.rule import Failed, Passed, on_each, rule
@@ -33,12 +35,13 @@ def unhealthy(pod: Pod, gate_one: GateOne, devices: Devices, plugin: Plugin | Mi
 
 
 def _failed(pod: Pod, gate: GateOne, row: GateRow, devices: Devices, plugin: Plugin | Missing) -> Failed:
-    sick, logged = devices.unhealthy(row.node), () if row.allocatable else devices.logged(row)
+    sick, marked = devices.unhealthy(row.node), devices.marked(row)
+    logged = tuple(marked.values()) if row.allocatable else devices.logged(row)
     count = row.capacity - row.allocatable
     return Failed(
         about=f"node/{row.node}",
         codes=("C07",) if not row.allocatable else ("C06",),
-        summary=f"{row.node} has {row.capacity} {gate.resource}, {count} unhealthy{_which(sick, logged)}.",
+        summary=f"{row.node} has {row.capacity} {gate.resource}, {count} unhealthy{_which(sick, marked, logged)}.",
         nodes=(row.node,),
         evidence=(
             *(_seen(row.node, d) for d in sick),
@@ -58,9 +61,11 @@ def _failed(pod: Pod, gate: GateOne, row: GateRow, devices: Devices, plugin: Plu
     )
 
 
-def _which(sick: tuple[Device, ...], logged: tuple[Evidence, ...]) -> str:
+def _which(sick: tuple[Device, ...], marked: Collection[str], logged: tuple[Evidence, ...]) -> str:
     if sick:
         return f": {listed(map(_device, sick))}"
+    if marked:
+        return f": {listed(marked)}, says its device plugin's log"
     if logged:
         return ": its device plugin runs, and calls every one so in its log"
     return ". Which ones only the plugin's log on the node tells"

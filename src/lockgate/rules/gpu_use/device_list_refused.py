@@ -5,7 +5,7 @@ ignore that variable in containers that are not privileged.
 
 Why it matters: every unprivileged pod gets a GPU by the numbers and none in fact. Each setting is right by itself.
 How to tell: `accept-nvidia-visible-devices-envvar-when-unprivileged = false` in the runtime's configuration, and the
-plugin's `DEVICE_LIST_STRATEGY` is `envvar`.
+plugin's `DEVICE_LIST_STRATEGY` is `envvar`, which it is as well where nobody sets it.
 Fix: let the plugin hand out CDI names (`cdi-cri`), or volume mounts, with
 `accept-nvidia-visible-devices-as-volume-mounts` for the runtime.
 """
@@ -14,13 +14,14 @@ import re
 from typing import Any
 
 from lockgate.diagnosis.absent_driver import absent_driver
+from lockgate.diagnosis.device_plugins import is_plugin
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.node_words import NodeWords
 from lockgate.diagnosis.views.words import Words
 from lockgate.model.facts import ClusterPolicies, DaemonSets, Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
-from lockgate.model.objects import Pod
+from lockgate.model.objects import Container, DaemonSet, Pod
 
 _ENV = "ACCEPT_NVIDIA_VISIBLE_DEVICES_ENVVAR_WHEN_UNPRIVILEGED"
 _FILES = (
@@ -29,6 +30,8 @@ _FILES = (
 )
 _LINE = re.compile(r"^\s*accept-nvidia-visible-devices-envvar-when-unprivileged\s*=\s*false\b.*$", re.MULTILINE)
 _STRATEGY = "DEVICE_LIST_STRATEGY"
+_FLAG = re.compile(r"--device-list-strategy[= ](\S+)")
+_FILE = re.compile(r"--config-file\b|\bCONFIG_FILE\b")
 _OFF = ("false", "0", "f", "off")
 
 
@@ -84,11 +87,34 @@ def _by_file(node: str, words: NodeWords) -> Evidence | None:
 
 
 def _strategy(daemon_sets: DaemonSets | Missing) -> Evidence | None:
-    """The plugin's own setting, where it is `envvar` and nothing beside it."""
+    """The plugin's own setting, where it is `envvar` and nothing beside it; that is also what it does unless told."""
     for ds in () if isinstance(daemon_sets, Missing) else daemon_sets:
-        for container in ds.spec.template.spec.containers:
-            value = next((e.value for e in container.env if e.name == _STRATEGY), "")
-            if value and set(value.split(",")) == {"envvar"}:
+        for container in filter(_is_nvidias, ds.spec.template.spec.containers if is_plugin(ds) else ()):
+            given, value = _given(container)
+            if set(value.split(",")) == {"envvar"} or not (given or _has_file(ds)):
                 field = f"spec.template.spec.containers[{container.name}].env[{_STRATEGY}]"
-                return Evidence(object=f"daemonset/{ds.namespace}/{ds.name}", field=field, value=value)
+                place, note = f"daemonset/{ds.namespace}/{ds.name}", "" if given else "the plugin's default is envvar"
+                return Evidence(object=place, field=field, value=value or "absent", note=note)
     return None
+
+
+def _is_nvidias(container: Container) -> bool:
+    """Whether it runs the plugin that NVIDIA's operator and charts install; GKE's own takes no such setting."""
+    name = container.name
+    return "nvidia-device-plugin" in name or ("k8s-device-plugin" in container.image and "device-plugin" in name)
+
+
+def _given(container: Container) -> tuple[bool, str]:
+    """Whether the strategy is set in the variable or the arguments, and as what; "" where it stands elsewhere."""
+    flags = _FLAG.findall(" ".join((*container.command, *container.args)))
+    env = next((e for e in container.env if e.name == _STRATEGY), None)
+    return bool(flags or env), ",".join(flags) or (env.value if env else "")
+
+
+def _has_file(ds: DaemonSet) -> bool:
+    """Whether the plugin is given a file, which may set the strategy too."""
+    spec = ds.spec.template.spec
+    return any(
+        "config-manager" in c.name or _FILE.search(" ".join((*c.command, *c.args, *(e.name for e in c.env))))
+        for c in (*spec.init_containers, *spec.containers)
+    )
