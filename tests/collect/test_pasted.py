@@ -89,7 +89,29 @@ UNEXPLAINED = [
 def test_a_list_without_a_namespace_is_of_the_one_that_is_asked_about() -> None:
     facts = from_bytes("standard input", EVENTS, "ml")
     assert diagnose(facts, parse_target("pod/broken", "ml"), RULES).target.namespace == "ml"
-    assert diagnose(from_bytes("-", EVENTS), parse_target("pod/broken"), RULES).target.namespace == "default"
+    assert diagnose(from_bytes("-", EVENTS), parse_target("pod/broken"), RULES).target.namespace == "NAMESPACE"
+
+
+QUOTA = """LAST SEEN   TYPE      REASON         OBJECT     MESSAGE
+9m          Warning   FailedCreate   job/tune   Error creating: pods "tune-" is forbidden: exceeded quota: q, requested: \
+requests.nvidia.com/gpu=1, used: requests.nvidia.com/gpu=4, limited: requests.nvidia.com/gpu=4
+""".replace("\\\n", "").encode()
+
+
+def test_a_namespace_that_no_column_shows_is_asked_for_and_nobody_is_said_to_hold_nothing_there() -> None:
+    answer = diagnose(from_bytes("-", QUOTA), parse_target("job/tune"), RULES)
+    assert answer.findings[0].id == "admission/quota"
+    assert not any("none" in (e.value, e.field) for e in answer.findings[0].evidence)
+    assert answer.next[0].command == "kubectl describe quota -n NAMESPACE q"
+    assert [n.how for n in answer.not_checked if n.id == "namespace"] == ["say it with -n NAMESPACE"]
+
+
+def test_events_without_a_namespace_are_of_the_one_pod_of_that_name_that_is_described_beside_them() -> None:
+    row = b"LAST SEEN  TYPE  REASON  OBJECT  MESSAGE\n9m  Warning  FailedScheduling  pod/w  0/1 nodes are available.\n"
+    described = b"Name:         w\nNamespace:    ml\nStatus:       Pending\nContainers:\n  main:\n    Image:  app:1\n"
+    facts = from_bytes("-", row + b"\n" + described)
+    assert {e.involved_object.namespace for e in facts.events} == {"ml"}
+    assert facts.left_out == ()
 
 
 def test_what_an_event_does_not_decide_is_left_open_with_the_way_to_know() -> None:
@@ -133,7 +155,7 @@ def test_of_a_pod_known_by_one_event_nothing_else_is_told(reason: str, message: 
     assert "not shown" not in answer.headline
     for each in first.evidence:
         assert each.verbatim == message
-        assert each.object == "pod/default/train"
+        assert each.object == "pod/NAMESPACE/train"
         assert each.field == f"event {reason}"
     commands = [r.command for f in answer.findings for r in f.remedy] + [n.how for n in answer.not_checked]
     assert not [c for c in commands if "its node" in c or "its container" in c or "unknown" in c or "-c main" in c]
@@ -143,7 +165,7 @@ def test_a_runtime_class_that_is_not_shown_is_an_open_question() -> None:
     answer = of_one("FailedCreatePodSandBox", SANDBOX)
     assert "nodes/default-handler-gone" not in {f.id for f in answer.findings}
     open_ = {n.id: n for n in answer.not_checked}
-    assert open_["nodes/default-handler-gone"].how == "kubectl get pod -n default train -o json"
+    assert open_["nodes/default-handler-gone"].how == "kubectl get pod -n NAMESPACE train -o json"
 
 
 def test_what_the_spec_decides_is_not_ruled_out_by_events() -> None:
@@ -153,7 +175,7 @@ def test_what_the_spec_decides_is_not_ruled_out_by_events() -> None:
 
 
 def test_a_command_asks_the_pod_for_the_node_that_is_not_shown() -> None:
-    lookup = "$(kubectl get pod -n default train -o jsonpath={.spec.nodeName})"
+    lookup = "$(kubectl get pod -n NAMESPACE train -o jsonpath={.spec.nodeName})"
     said = (
         "Failed to create pod sandbox: driver rpc error: failed to run prestart hooks: nvidia-container-cli: timed out"
     )

@@ -33,7 +33,8 @@ def parse_event_stream(start: bytes, stream: Stream, namespace: str, asked: str)
     sieve = EventSieve(asked)
     for event, age in rows(_lines(_pieces(start, stream)), namespace):
         sieve.add(event, _NOW - dt.timedelta(seconds=_seconds(age)))
-    return msgspec.structs.replace(told_by(sieve.events), left_out=sieve.left_out)
+    told = told_by(sieve.events)
+    return msgspec.structs.replace(told, left_out=(*sieve.left_out, *told.left_out))
 
 
 def _pieces(start: bytes, stream: Stream) -> Iterator[bytes]:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
+from lockgate.collect.event_places import homes, placed, unplaced
 from lockgate.collect.event_rows import rows
 from lockgate.model import names
 from lockgate.model.facts import API_SECTIONS, Events, Missing, Snapshot
@@ -28,7 +29,7 @@ from lockgate.model.objects import (
     StateWaiting,
     Workload,
 )
-from lockgate.model.told import UNSEEN_CONTAINER, UNSEEN_NODE, Part, ToldPod
+from lockgate.model.told import UNSEEN_CONTAINER, UNSEEN_NAMESPACE, UNSEEN_NODE, Part, ToldPod
 
 _PLACED: Final = re.compile(r"Successfully assigned \S+ to (\S+)")
 _LACKS: Final = re.compile(rf"Insufficient ({re.escape(names.GPU_PREFIX)}[^\s.,]+)")
@@ -52,9 +53,14 @@ _WAITS: Final = (
 )
 
 
-def parse_events(text: str, namespace: str) -> Snapshot:
-    """The events of a table, as `event_rows` reads it, and what they tell of the objects that they are about."""
-    return told_by(tuple(event for event, _ in rows(text.replace("\r\n", "\n").split("\n"), namespace)))
+def parse_events(text: str, namespace: str, known: Iterable[Snapshot] = ()) -> Snapshot:
+    """The events of a table, as `event_rows` reads it, and what they tell of the objects that they are about.
+
+    A table that does not show a namespace is of the one that is given; else what is known beside it tells.
+    """
+    lines = text.replace("\r\n", "\n").split("\n")
+    events = tuple(event for event, _ in rows(lines, namespace or UNSEEN_NAMESPACE))
+    return told_by(placed(events, homes(known)))
 
 
 def told_by(events: Events) -> Snapshot:
@@ -74,7 +80,8 @@ def told_by(events: Events) -> Snapshot:
     sets = tuple(_daemon_set(ns, name) for kind, ns, name in about if kind == "DaemonSet")
     found |= {"daemon_sets": sets} if sets else {}
     pods = tuple(_pod(ns, name, own) for (kind, ns, name), own in about.items() if kind == "Pod")
-    return Snapshot(**found | {"events": events, "namespace_pods": pods})
+    found |= {"namespace_pods": pods} if pods else {}
+    return Snapshot(**found | {"events": events}, left_out=unplaced(events))
 
 
 def _daemon_set(namespace: str, name: str) -> DaemonSet:

@@ -15,6 +15,7 @@ from lockgate.collect.event_rows import looks_like_events
 from lockgate.collect.event_table import parse_events, told_by
 from lockgate.model.facts import SECTIONS, Missing, Snapshot
 from lockgate.model.objects import ObjectReference
+from lockgate.model.told import UNSEEN_NAMESPACE
 
 _FIRST_LINE = re.compile(r"(?m)^(?=Name:[ \t])")
 # A line of the events at the end of a description, with or without what is above it.
@@ -35,9 +36,10 @@ def parse_pasted(name: str, text: str, namespace: str = "", pod: str = "") -> Sn
     parts = _parts(text)
     nodes = "".join(part for part in parts if looks_like_node(part))
     found = [parse_described_nodes(name, nodes)] if nodes else []
-    found += [parse_events(part, namespace or "default") for part in parts if looks_like_events(part)]
-    found += [parse_described(name, p) for p in parts if not looks_like_node(p) and looks_described(p)]
-    about = ObjectReference(kind="Pod", namespace=namespace or "default", name=pod)
+    pods = [parse_described(name, p) for p in parts if not looks_like_node(p) and looks_described(p)]
+    found += [parse_events(part, namespace, pods) for part in parts if looks_like_events(part)]
+    found += pods
+    about = ObjectReference(kind="Pod", namespace=namespace or UNSEEN_NAMESPACE, name=pod)
     return joined(found) if found else _events_alone(name, text, about)
 
 
@@ -59,7 +61,8 @@ def joined(parts: Iterable[Snapshot]) -> Snapshot:
     """What any of them knows; of a section that several know all that they know."""
     first, *others = parts
     for other in others:
-        first = msgspec.structs.replace(first, **dict(_both(first, other)))
+        left_out = tuple(dict.fromkeys((*first.left_out, *other.left_out)))
+        first = msgspec.structs.replace(first, left_out=left_out, **dict(_both(first, other)))
     return first
 
 

@@ -18,6 +18,8 @@ class Part(StrEnum):
 # evidence and commands never have them (`diagnosis.as_told`).
 UNSEEN_NODE: Final = "its node"
 UNSEEN_CONTAINER: Final = "its container"
+# In a command it is what a person has to fill in, and so it stands there as kubectl's own help writes it.
+UNSEEN_NAMESPACE: Final = "NAMESPACE"
 
 
 class ToldPod(Pod, frozen=True):
