@@ -207,7 +207,7 @@ _BESIDE: dict[Stage, set[str]] = {
     Stage.SCHEDULING: {
         *_WHO_ELSE,
         *("logs", "node_files", "node_states", "nodes", "node_claims", "resource_slices", "pod_groups"),
-        *("queued_workloads", "config_maps"),
+        *("queued_workloads", "config_maps", "nvidia_drivers"),
     },
     # The kubelet's own word is in the pod's status.
     Stage.ADMISSION: {*_WHO_ELSE, "logs", "node_files", "node_states", "nodes", "pods", "resource_slices"},
@@ -216,10 +216,12 @@ _BESIDE: dict[Stage, set[str]] = {
     Stage.FAILED: {*_WHO_ELSE, "pods"},
     Stage.TERMINATING: {*_WHO_ELSE, "pods"},
     # The rule that reads the plugin's ConfigMap says itself that it lacks it, where a policy names one.
-    Stage.NODE: {*_WHO_ELSE, "nodes", "node_claims", "resource_slices", "config_maps"},
+    # What the operator says is asked of the cluster.
+    Stage.NODE: {*_WHO_ELSE, "nodes", "node_claims", "resource_slices", "config_maps", "nvidia_drivers"},
     # Its pods that are not well, and their nodes, are asked themselves.
     Stage.OPERAND: {*_WHO_ELSE, "node_files", "node_states", "nodes", "priority_classes"},
-    Stage.CLUSTER: {*_WHO_ELSE, "nodes", "resource_quotas", "config_maps", "node_files"},
+    # What an autoscaler said of a pod is asked of that pod.
+    Stage.CLUSTER: {*_WHO_ELSE, "nodes", "resource_quotas", "events", "config_maps", "node_files"},
 }
 
 

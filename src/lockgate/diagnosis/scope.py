@@ -256,9 +256,9 @@ def _told_scope(snapshot: Snapshot, target: Target) -> Scope:
 
 
 def _cluster_scope(common: Common, target: Target) -> Scope:
-    """Without nodes what its pods and workloads tell is left; without pods too there is nothing."""
+    """Without nodes what its pods and workloads tell is left, and the operator's policy; without those nothing is."""
     snapshot = common.snapshot
-    blind = isinstance(snapshot.nodes, Missing) and not isinstance(snapshot.pods, Missing)
+    blind = isinstance(snapshot.nodes, Missing) and not (isinstance(snapshot.pods, Missing) and _is_silent(snapshot))
     if not blind:
         _known_nodes(snapshot, target)
     known: Operands = common.get("operands")
@@ -273,6 +273,12 @@ def _cluster_scope(common: Common, target: Target) -> Scope:
     those, sets = counted(len(asking), "pod that asks", "pods that ask"), counted(len(known.daemon_sets), "operand")
     seen = f"{those} for GPUs and {sets} looked at, no node" if blind else ""
     return Scope(target, about, sum(1 + len(s.alike) for s in kinds[MOST_PODS:]), seen, _OWNING)
+
+
+def _is_silent(snapshot: Snapshot) -> bool:
+    """Whether no ClusterPolicy was read that says how its operator fares."""
+    policies = snapshot.cluster_policies
+    return isinstance(policies, Missing) or not any(p.status.conditions or p.status.state for p in policies)
 
 
 def _asks(pod: Pod) -> bool:

@@ -21,15 +21,22 @@ class OperatorWords:
         """The first condition that fits, else what its pod says."""
         return next((said for pattern in patterns for said in self._all(pattern)), None)
 
+    def find_in_conditions(self, pattern: re.Pattern[str]) -> Said | None:
+        """The first condition that fits: how things stand, where a log also keeps what is over."""
+        return next(self._stated(pattern), None)
+
     def _all(self, pattern: re.Pattern[str]) -> Iterator[Said]:
+        yield from self._stated(pattern)
+        for pod in self.pods:
+            if found := words(pod, (), self._logs).find(pattern):
+                yield found
+
+    def _stated(self, pattern: re.Pattern[str]) -> Iterator[Said]:
         for place, condition in self._conditions:
             said = f"{condition.reason}: {condition.message}"
             if match := pattern.search(said):
                 field = f"status.conditions[{condition.type}]"
                 yield Said(match, Evidence(object=place, field=field, value=condition.status, verbatim=said[:500]))
-        for pod in self.pods:
-            if found := words(pod, (), self._logs).find(pattern):
-                yield found
 
 
 def operator_words(

@@ -9,23 +9,19 @@ Fix: let a GPU pool grow. A pool that stands at 0 nodes must say that its nodes 
 not know (tags `k8s.io/cluster-autoscaler/node-template/resources/nvidia.com/gpu` on its group).
 """
 
-import re
 from typing import Final
 
+from lockgate.diagnosis.autoscaler import COMING, KARPENTER_REFUSAL, coming, last_word
 from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import event, listed, pod_ref
 from lockgate.diagnosis.stage import Stage
 from lockgate.model import names
-from lockgate.model.facts import Events, Missing
+from lockgate.model.facts import Events, Missing, Snapshot
 from lockgate.model.finding import Remedy, Risk, Severity
-from lockgate.model.objects import Event, Pod
+from lockgate.model.objects import Pod
 from lockgate.scheduling.causes import Cause, Reason
 from lockgate.scheduling.messages import NotTriggeredScaleUp, parse_scale_up
 
-# karpenter pkg/controllers/provisioning/scheduling: events.go, scheduler.go, nodeclaim.go
-_KARPENTER: Final = re.compile(r"Failed to schedule pod, (?P<why>.+)", re.DOTALL)
-# cluster-autoscaler and Karpenter when a node is coming.
-_COMING: Final = ("TriggeredScaleUp", "Nominated")
 _LONGEST = 300
 _TAG: Final = f"k8s.io/cluster-autoscaler/node-template/resources/{names.GPU}"
 _Meaning = tuple[str, Remedy]
@@ -37,14 +33,16 @@ _Meaning = tuple[str, Remedy]
     stages=(Stage.SCHEDULING,),
     mutes=("discovery/no-gpu-node",),
 )
-def no_node_added(pod: Pod, pod_events: Events | Missing) -> Failed | Passed | None:
-    known = () if isinstance(pod_events, Missing) else pod_events
-    said = next((e for e in reversed(known) if _speaks(e)), None)
+def no_node_added(pod: Pod, pod_events: Events | Missing, snapshot: Snapshot) -> Failed | Passed | None:
+    events = () if isinstance(pod_events, Missing) else pod_events
+    said = last_word(events)
     if said is None:
         return None
-    if said.reason in _COMING:
+    if coming(events, snapshot.taken_at):
         return Passed(f"a node is on its way: {said.text}")
-    scale_up, karpenter = parse_scale_up(said.text), _KARPENTER.search(said.text)
+    if said.reason in COMING:
+        return None  # it was, and is due for long
+    scale_up, karpenter = parse_scale_up(said.text), KARPENTER_REFUSAL.search(said.text)
     meaning, remedy = _of_groups(scale_up) if scale_up else _of_karpenter(karpenter["why"] if karpenter else said.text)
     return Failed(
         about=pod_ref(pod),
@@ -53,10 +51,6 @@ def no_node_added(pod: Pod, pod_events: Events | Missing) -> Failed | Passed | N
         evidence=(event(said),),
         remedy=(remedy,),
     )
-
-
-def _speaks(seen: Event) -> bool:
-    return seen.reason in (*_COMING, "NotTriggerScaleUp") or bool(_KARPENTER.search(seen.text))
 
 
 def _of_groups(said: NotTriggeredScaleUp) -> _Meaning:

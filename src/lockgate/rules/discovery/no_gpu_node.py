@@ -1,6 +1,7 @@
 """No node is known to have a GPU.
 
-No node has a PCI label of node discovery, `nvidia.com/gpu.present`, or a GPU resource.
+No node has a PCI label of node discovery, `nvidia.com/gpu.present`, the accelerator label of its cloud, or a GPU
+resource.
 
 Why it matters: no pod that asks for a GPU can be placed. Without the PCI label the operator deploys nothing, and
 still says `ready`.
@@ -10,64 +11,141 @@ Fix: where GPU nodes exist, let node feature discovery run on them: their taints
 Else add a node with a GPU.
 """
 
-from lockgate.diagnosis.rule import Failed, Passed, rule
+import re
+from typing import Final
+
+from lockgate.diagnosis.autoscaler import coming
+from lockgate.diagnosis.device_plugins import is_plugin
+from lockgate.diagnosis.out_of_reach import OutOfReach, nearest, seen, why
+from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.seen import listed, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
+from lockgate.diagnosis.views.operator_words import OperatorWords
+from lockgate.diagnosis.views.pod_events import events_of
 from lockgate.kit.counted import counted
 from lockgate.model import names
-from lockgate.model.facts import DaemonSets, Missing, Nodes, Pods
+from lockgate.model.facts import DaemonSets, Events, Missing, Nodes, Pods, Snapshot
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import DaemonSet, Node, Pod
 from lockgate.scheduling.selectors import node_misses
 
+# gpu-operator 24.6 to 26.3, controllers/clusterpolicy_controller.go.
+_NO_LABELS: Final = re.compile(r"NFDLabelsMissing|No NFD labels? found")
+_MOST_SETS: Final = 3
+_LOOK: Final = Remedy(
+    "See which nodes discovery runs on; tainted nodes need a toleration",
+    f"kubectl get nodes -L {names.PCI_PRESENT[0]},{names.GPU_PRESENT}",
+    Risk.NONE,
+)
+
 
 @rule(
-    codes=("G01", "G02", "G03"),
+    codes=("G01", "G02", "G03", "B11"),
     severity=Severity.BLOCKER,
     stages=(Stage.SCHEDULING, Stage.NODE, Stage.CLUSTER),
-    mutes=("operator/policy-not-ready",),
+    mutes=("operator/policy-not-ready", "discovery/operand-without-node"),
 )
 def no_gpu_node(
     pod: Pod,
-    gate_one: GateOne,
-    nodes: Nodes,
+    gate_one: GateOne | Missing,
+    nodes: Nodes | Missing,
     stage: Stage,
     node: Node | Missing,
     demand: Pods,
     daemon_sets: DaemonSets | Missing,
-) -> Failed | Passed | None:
+    pod_events: Events | Missing,
+    snapshot: Snapshot,
+    operator_words: OperatorWords,
+) -> Failed | Passed | Skipped | None:
+    if isinstance(nodes, Missing) or isinstance(gate_one, Missing):
+        return _as_told(operator_words, nodes, stage)
     if gate_one.rows or (pod.spec.node_name and stage is not Stage.NODE):
         known = counted(len(gate_one.rows), "GPU node is", "GPU nodes are")
         return Passed(f"{known} known: {listed(r.node for r in gate_one.rows)}")
+    word = coming(() if isinstance(pod_events, Missing) else pod_events, snapshot.taken_at)
+    if word:
+        return Passed(f"no GPU node is there yet, and one is on its way: {word.text}")
     if not isinstance(node, Missing):
         nodes = (node,)
     discovered = [n for n in nodes if any(k.startswith(names.NFD_PREFIX) for k in n.metadata.labels)]
-    found = (
-        f"discovery has labelled {listed(n.name for n in discovered)}"
-        if discovered
-        else "discovery has labelled no node"
-    )
+    out = _plugins_out_of_reach(daemon_sets, nodes)
+    by_cloud = any(each.lacks_cloud_label for _, each in out)
     return Failed(
         about="nodes",
-        severity=_severity(stage, bool(discovered) or not _is_expected(daemon_sets), bool(demand)),
-        codes=("G02", "G03") if discovered else ("G01",),
-        summary=f"{_lack(nodes, node, gate_one.resource)}; {found}.",
+        severity=Severity.WARNING
+        if _may_be_coming(stage, pod_events)
+        else _severity(stage, bool(discovered) or not _is_expected(daemon_sets), _lacks_node(demand, snapshot)),
+        codes=("B11",) if by_cloud else ("G02", "G03") if discovered else ("G01",),
+        summary=f"{_lack(nodes, node, gate_one.resource)}; {_found(discovered, out)}.",
         evidence=(
             *(
                 Evidence(object=f"node/{n.name}", field=f"metadata.labels[{names.PCI_PRESENT[0]}]", value="absent")
                 for n in nodes[:5]
             ),
+            *(e for ds, each in out[:_MOST_SETS] for e in _left_out(ds, each)),
             *some(scheduler_word(pod)),
         ),
-        remedy=(
-            Remedy(
-                "See which nodes discovery runs on; tainted nodes need a toleration",
-                f"kubectl get nodes -L {names.PCI_PRESENT[0]},{names.GPU_PRESENT}",
-                Risk.NONE,
-            ),
-        ),
+        remedy=(_label_it(out[0][1]) if by_cloud else _LOOK,),
     )
+
+
+def _as_told(words: OperatorWords, nodes: Nodes | Missing, stage: Stage) -> Failed | Skipped:
+    """What the conditions of the operator's policy say where the nodes were not read."""
+    said = words.find_in_conditions(_NO_LABELS)
+    if said is None:
+        return Skipped(nodes.reason, nodes.how) if isinstance(nodes, Missing) else Skipped("no GPU is asked for")
+    return Failed(
+        about="nodes",
+        severity=None if stage is Stage.SCHEDULING else Severity.ERROR,
+        codes=("G01",),
+        title="The operator finds no label of node discovery on any node",
+        summary=f"It says: {said.evidence.verbatim}. The nodes themselves were not read.",
+        evidence=(said.evidence,),
+        remedy=(_LOOK,),
+    )
+
+
+def _plugins_out_of_reach(daemon_sets: DaemonSets | Missing, nodes: Nodes) -> list[tuple[DaemonSet, OutOfReach]]:
+    """The DaemonSets of device plugins that reach none of the nodes, those that a label of a cloud would mend first."""
+    own = () if isinstance(daemon_sets, Missing) else (ds for ds in daemon_sets if is_plugin(ds))
+    out = [(ds, each) for ds in own if (each := nearest(ds, nodes))]
+    return sorted(out, key=lambda o: (not o[1].lacks_cloud_label, o[0].namespace, o[0].name))
+
+
+def _left_out(daemon_set: DaemonSet, out: OutOfReach) -> tuple[Evidence, ...]:
+    desired = str(daemon_set.status.desired_number_scheduled)
+    place = f"daemonset/{daemon_set.namespace}/{daemon_set.name}"
+    return (Evidence(object=place, field="status.desiredNumberScheduled", value=desired), *seen(out.target))
+
+
+def _found(discovered: list[Node], out: list[tuple[DaemonSet, OutOfReach]]) -> str:
+    """What discovery did, or where the plugin goes by the label of a cloud, that one."""
+    if out and (out[0][1].lacks_cloud_label or not discovered):
+        return f"{out[0][0].name} reaches no node: {why(out[0][1].target)}"
+    if discovered:
+        return f"discovery has labelled {listed(n.name for n in discovered)}"
+    return "discovery has labelled no node"
+
+
+def _label_it(out: OutOfReach) -> Remedy:
+    miss = next(m for m in out.target.misses if m.key in names.CLOUD_ACCELERATORS)
+    return Remedy(
+        f"{out.target.node} is kept for GPUs by its taint: have whoever makes such nodes set {miss.wanted}",
+        f"kubectl get node {out.target.node} --show-labels",
+        Risk.NONE,
+    )
+
+
+def _may_be_coming(stage: Stage, pod_events: Events | Missing) -> bool:
+    """Whether an autoscaler may be adding a node for the pod, which nobody read."""
+    return stage is Stage.SCHEDULING and isinstance(pod_events, Missing)
+
+
+def _lacks_node(demand: Pods, snapshot: Snapshot) -> bool:
+    """Whether a pod waits that no autoscaler adds a node for."""
+    events = () if isinstance(snapshot.events, Missing) else snapshot.events
+    return any(not coming(events_of(events, "Pod", pod), snapshot.taken_at) for pod in demand)
 
 
 def _severity(stage: Stage, explained: bool, demand: bool) -> Severity | None:

@@ -22,7 +22,7 @@ from lockgate.model.objects import Pod
 
 
 @rule(
-    codes=("G10",),
+    codes=("I06",),
     severity=Severity.BLOCKER,
     stages=(Stage.SCHEDULING, Stage.ADMISSION, Stage.NODE),
     mutes=("operands/plugin-gone", "kubelet/refused", "operator/policy-not-ready"),
@@ -41,8 +41,7 @@ def plugin_not_installed(
         return None
     policies = () if isinstance(cluster_policies, Missing) else cluster_policies
     switched_off = [p for p in policies if _disabled(p.spec)]
-    there = counted(len(policies), "ClusterPolicy object exists", "ClusterPolicy objects exist")
-    why = "the ClusterPolicy switches it off" if switched_off else there
+    why = "the ClusterPolicy switches it off" if switched_off else _operators(cluster_policies)
     return Failed(
         about="daemonsets",
         summary=f"{listed(r.node for r in rows)} {agreeing(len(rows), 'has', 'have')} GPUs, "
@@ -68,6 +67,15 @@ def plugin_not_installed(
             ),
         ),
     )
+
+
+def _operators(policies: ClusterPolicies | Missing) -> str:
+    """Whether an operator is asked to make one, as far as that is known."""
+    if isinstance(policies, Missing) and policies.unserved:
+        return "the cluster serves no ClusterPolicy"
+    if isinstance(policies, Missing):
+        return f"whether a ClusterPolicy asks for one is not known ({policies.reason})"
+    return counted(len(policies), "ClusterPolicy object exists", "ClusterPolicy objects exist")
 
 
 def _disabled(spec: dict[str, object]) -> bool:

@@ -19,7 +19,12 @@ from lockgate.model.objects import ContainerStatus, Pod
 _KILLED = "OOMKilled"
 
 
-@rule(codes=("G12",), severity=Severity.ERROR, stages=(Stage.CLUSTER,), mutes=("operator/policy-not-ready",))
+@rule(
+    codes=("G12",),
+    severity=Severity.ERROR,
+    stages=(Stage.CLUSTER,),
+    mutes=("operator/policy-not-ready", "operands/plugin-not-installed"),
+)
 def out_of_memory(operator_words: OperatorWords, nodes: Nodes | Missing) -> Failed | None:
     found = ((pod, s) for pod in operator_words.pods for s in pod.status.container_statuses if _killed(s))
     pod, status = next(found, (None, None))
