@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from lockgate.diagnosis.views.ailing import ailing
+from lockgate.diagnosis.views.by_hand import by_hand
 from lockgate.diagnosis.views.claims import claims
 from lockgate.diagnosis.views.creation import creation
 from lockgate.diagnosis.views.demand import demand
@@ -34,6 +35,7 @@ from lockgate.diagnosis.views.xids import xids
 
 VIEWS: dict[str, Callable[..., Any]] = {
     "ailing": ailing,
+    "by_hand": by_hand,
     "claims": claims,
     "creation": creation,
     "demand": demand,

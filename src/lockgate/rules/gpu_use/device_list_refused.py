@@ -11,28 +11,21 @@ Fix: let the plugin hand out CDI names (`cdi-cri`), or volume mounts, with
 """
 
 import re
-from typing import Any
 
 from lockgate.diagnosis.absent_driver import absent_driver
 from lockgate.diagnosis.device_plugins import is_plugin
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.views.by_hand import ignored
 from lockgate.diagnosis.views.node_words import NodeWords
 from lockgate.diagnosis.views.words import Words
 from lockgate.model.facts import ClusterPolicies, DaemonSets, Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Container, DaemonSet, Pod
 
-_ENV = "ACCEPT_NVIDIA_VISIBLE_DEVICES_ENVVAR_WHEN_UNPRIVILEGED"
-_FILES = (
-    "/etc/nvidia-container-runtime/config.toml",
-    "/usr/local/nvidia/toolkit/.config/nvidia-container-runtime/config.toml",
-)
-_LINE = re.compile(r"^\s*accept-nvidia-visible-devices-envvar-when-unprivileged\s*=\s*false\b.*$", re.MULTILINE)
 _STRATEGY = "DEVICE_LIST_STRATEGY"
 _FLAG = re.compile(r"--device-list-strategy[= ](\S+)")
 _FILE = re.compile(r"--config-file\b|\bCONFIG_FILE\b")
-_OFF = ("false", "0", "f", "off")
 
 
 @rule(
@@ -51,7 +44,7 @@ def device_list_refused(
     found = absent_driver(words)
     if found is None or any(c.security_context and c.security_context.privileged for c in pod.spec.containers):
         return None
-    refused = _by_policy(cluster_policies) or _by_file(pod.spec.node_name, node_words)
+    refused = ignored(pod.spec.node_name, cluster_policies, node_words)
     strategy = _strategy(daemon_sets)
     if refused is None or strategy is None:
         return None
@@ -68,22 +61,6 @@ def _with_cdi(policies: ClusterPolicies | Missing) -> str:
     if isinstance(policies, Missing) or len(policies) != 1:
         return ""
     return f'kubectl patch clusterpolicy {policies[0].name} --type merge -p \'{{"spec":{{"cdi":{{"enabled":true}}}}}}\''
-
-
-def _by_policy(policies: ClusterPolicies | Missing) -> Evidence | None:
-    for policy in () if isinstance(policies, Missing) else policies:
-        toolkit: Any = policy.spec.get("toolkit") or {}
-        for each in toolkit.get("env") or ():
-            if each.get("name") == _ENV and str(each.get("value", "")).lower() in _OFF:
-                return Evidence(object=f"clusterpolicy/{policy.name}", field=f"spec.toolkit.env[{_ENV}]", value="false")
-    return None
-
-
-def _by_file(node: str, words: NodeWords) -> Evidence | None:
-    for path in _FILES:
-        if match := _LINE.search(words.file(node, path)):
-            return Evidence(file=f"{node}:{path}", verbatim=match[0].strip())
-    return None
 
 
 def _strategy(daemon_sets: DaemonSets | Missing) -> Evidence | None:

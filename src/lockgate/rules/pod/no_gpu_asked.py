@@ -14,6 +14,7 @@ import re
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import listed, pod_ref
 from lockgate.diagnosis.stage import Stage, statuses
+from lockgate.diagnosis.views.by_hand import VISIBLE, ByHand
 from lockgate.model import names
 from lockgate.model.facts import Logs, Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
@@ -25,7 +26,7 @@ _NO_DRIVER = re.compile(
 )
 _PROGRAMS = re.compile(r"nvidia-smi|\bcuda|torch|vllm|triton", re.IGNORECASE)
 _IMAGES = re.compile(r"cuda|tensorflow|pytorch|vllm|triton|-gpu", re.IGNORECASE)
-_VISIBLE = "NVIDIA_VISIBLE_DEVICES"
+_OPEN = f" Whether {VISIBLE} gives it GPUs of others depends on the runtime of its node, which is not known."
 
 
 @rule(
@@ -34,10 +35,13 @@ _VISIBLE = "NVIDIA_VISIBLE_DEVICES"
     stages=(Stage.RUNNING, Stage.FAILED, Stage.SUCCEEDED),
     asks_gpu=False,
 )
-def no_gpu_asked(pod: Pod, logs: Logs | Missing) -> Failed | None:
+def no_gpu_asked(pod: Pod, logs: Logs | Missing, by_hand: ByHand | Missing | None) -> Failed | None:
     # Operands reach devices without asking for one, as DaemonSets that have to run beside every user.
     # A claim is another way to ask for one.
     if pod.spec.resource_claims or any(owner.kind == "DaemonSet" for owner in pod.metadata.owner_references):
+        return None
+    set_ = by_hand if isinstance(by_hand, ByHand) else None
+    if set_ is not None and set_.sure:
         return None
     strong = [*_said(pod, logs), *_spec_hints(pod)]
     wants = [*strong, *_weak_hints(pod)]
@@ -47,8 +51,9 @@ def no_gpu_asked(pod: Pod, logs: Logs | Missing) -> Failed | None:
     container = pod.spec.containers[0].name if pod.spec.containers else "CONTAINER"
     return Failed(
         about=pod_ref(pod),
-        severity=None if strong else Severity.WARNING if wants else Severity.INFO,
-        summary=f"No container ({containers}) has {names.GPU} in its limits; {where}.{seems}",
+        title="The pod asks for no GPU" if set_ else "",
+        severity=None if strong and not set_ else Severity.WARNING if wants else Severity.INFO,
+        summary=f"No container ({containers}) has {names.GPU} in its limits; {where}.{seems}{_OPEN if set_ else ''}",
         evidence=(*(_limits(pod, c) for c in pod.spec.containers), *wants),
         remedy=(
             Remedy(
@@ -107,10 +112,10 @@ def _spec_hints(pod: Pod) -> list[Evidence]:
 
 def _container_hints(place: str, container: Container) -> list[Evidence]:
     at, found = f"spec.containers[{container.name}]", []
-    visible = next((e.value for e in container.env if e.name == _VISIBLE), "")
+    visible = next((e.value for e in container.env if e.name == VISIBLE), "")
     if visible and visible not in ("void", "none"):
-        note = f"{_VISIBLE} is set by hand"
-        found.append(Evidence(object=place, field=f"{at}.env[{_VISIBLE}]", value=visible, note=note))
+        note = f"{VISIBLE} is set by hand"
+        found.append(Evidence(object=place, field=f"{at}.env[{VISIBLE}]", value=visible, note=note))
     command = " ".join((*container.command, *container.args))
     if _PROGRAMS.search(command):
         note = "its command looks for a GPU"
