@@ -61,6 +61,12 @@ class PluginConfigs(msgspec.Struct, frozen=True, kw_only=True):
         key = self.key_of(node)
         return bool(key) and self.keys is not None and key not in self.keys
 
+    @property
+    def as_arguments(self) -> str:
+        """The ConfigMap as arguments of `kubectl get configmaps`."""
+        namespace, _, name = self.place.rpartition("/")
+        return f"-n {namespace} {name}" if namespace else f"-A --field-selector metadata.name={name}"
+
     def said(self, share: Share) -> Evidence:
         """The line of the ConfigMap that shares."""
         field = f"data[{share.key}] sharing"
@@ -89,7 +95,9 @@ def plugin_configs(
     name, default = str(named["name"]), str(named.get("default") or "")
     place = f"{spaces[0]}/{name}" if spaces else name
     if isinstance(config_maps, Missing):
-        return PluginConfigs(policy=policy.name, place=place, default=default, lacking=config_maps)
+        unread = PluginConfigs(policy=policy.name, place=place, default=default)
+        how = config_maps.how if config_maps.refused else f"kubectl get configmaps {unread.as_arguments} -o json"
+        return msgspec.structs.replace(unread, lacking=msgspec.structs.replace(config_maps, how=how))
     found = [m for m in config_maps if m.name == name and (m.namespace in spaces or not spaces)]
     if len(found) != 1:  # not among those that were read
         return PluginConfigs(policy=policy.name, place=place, default=default)

@@ -79,7 +79,7 @@ def _on_node(
     if share := configs.share_of(node):
         return _unapplied(node, row, share.replicas, count, plugin, (configs.chosen_by(node), configs.said(share)))
     lacking = configs.lacking if configs.key_of(node) else None
-    return Skipped(lacking.reason, lacking.how, decides=False) if lacking and lacking.how else None
+    return Skipped(lacking.reason, lacking.how, decides=False) if lacking else None
 
 
 def _of_many(
@@ -152,7 +152,7 @@ def _lacks(node: Node, configs: PluginConfigs) -> Failed:
         remedy=(
             Remedy(
                 f"Label the node with a key of the ConfigMap, or add {key} to it",
-                f"kubectl get configmaps {_as_arguments(configs.place)} -o yaml",
+                f"kubectl get configmaps {configs.as_arguments} -o yaml",
                 Risk.NONE,
             ),
         ),
@@ -186,11 +186,6 @@ def _unchosen(share: Share, configs: PluginConfigs, node: str, severity: Severit
             ),
         ),
     )
-
-
-def _as_arguments(place: str) -> str:
-    namespace, _, name = place.rpartition("/")
-    return f"-n {namespace} {name}" if namespace else f"-A --field-selector metadata.name={name}"
 
 
 def _unapplied(
