@@ -21,8 +21,19 @@ from lockgate.collect.decode import lenient_text, objects_of
 from lockgate.collect.errors import InputError
 from lockgate.collect.exporter import parse_readings
 from lockgate.collect.members import Member, members
+from lockgate.collect.other_texts import complaint
 from lockgate.collect.taken import Taken
-from lockgate.model.facts import API_SECTIONS, BY_PLURAL, LeftOut, Log, Missing, NodeFiles, Reading, Snapshot
+from lockgate.model.facts import (
+    API_SECTIONS,
+    BY_PLURAL,
+    ApiSection,
+    LeftOut,
+    Log,
+    Missing,
+    NodeFiles,
+    Reading,
+    Snapshot,
+)
 
 _PLACE = re.compile(r"^(?:[^/]+/){0,2}?(?P<area>cluster|logs|nodes)/(?P<rest>.+)$")
 # Of a bundle that `collect` wrote: what it could not read, and when it looked.
@@ -35,6 +46,7 @@ NODE_PATHS = (
     *("etc/containerd/", "etc/cdi/", "etc/crio/", "var/run/cdi/", "run/cdi/", "proc/", "var/lib/rancher/"),
     *("etc/nvidia-container-runtime/", "var/lib/kubelet/device-plugins/kubelet_internal_checkpoint"),
 )
+_HEAD = 1024
 _METRICS = ("metrics", "dcgm-exporter")  # of a node's exporter, as it publishes them
 _COMMAND = re.compile(r"^[A-Za-z0-9._-]+\.(?:txt|json|toml|log)$")
 
@@ -53,6 +65,7 @@ class _Parts:
         self.held = 0
         self.unheld: Counter[str] = Counter()
         self.manifest: BundleManifest | None = None
+        self.complaints: dict[str, Missing] = {}  # of kubectl, by section
 
     def holds(self, section: str, size: int) -> bool:
         """Whether a text of some size is still kept; what is not is counted."""
@@ -86,7 +99,7 @@ def from_folder(root: Path, asked: str = "") -> Snapshot:
 
     for member in members(root, wanted):
         _take(parts, member)
-    if not (parts.objects or parts.logs or parts.nodes):
+    if not (parts.objects or parts.logs or parts.nodes or parts.complaints):
         if must_gather.is_must_gather(flat):
             return must_gather.from_must_gather(root)
         raise NoLayoutError(
@@ -138,8 +151,17 @@ def _take_objects(parts: _Parts, member: Member, rest: str) -> None:
     named = _CLUSTER.match(rest)
     if named is not None:
         section, name = BY_PLURAL[named["plural"]], f"cluster/{rest}"
+        if said := complaint(lenient_text(member.stream.peek(_HEAD)[:_HEAD])):
+            parts.complaints[section.section] = _complained(name, section, said)
+            return
         note = partial(_note_cut, parts, section.section, name)
         parts.objects.add(section.section, objects_of(name, member.stream, section, note))
+
+
+def _complained(name: str, section: ApiSection, said: str) -> Missing:
+    """Why kubectl gave no list: somebody wrote that into the file in its place."""
+    how = f"kubectl get {section.plural} -A -o json"
+    return Missing(f"{name}: {said}", how, refused="(Forbidden)" in said, unserved="have a resource type" in said)
 
 
 def _note_cut(parts: _Parts, section: str, name: str, kind: str, more: int) -> None:
@@ -178,7 +200,7 @@ def _snapshot(parts: _Parts) -> Snapshot:
         reason = gap.missing or gap.not_served or f"no cluster/{section.plural}.json"
         how = gap.how or f"kubectl get {section.plural} -A -o json"
         absent = Missing(reason, how, unserved=bool(gap.not_served))
-        found.setdefault(section.section, absent)
+        found.setdefault(section.section, parts.complaints.get(section.section, absent))
     if parts.nodes:
         found["node_files"] = tuple(NodeFiles(n, files, out) for n, (files, out) in sorted(parts.nodes.items()))
     else:

@@ -6,9 +6,10 @@ from typing import Final
 _BESIDE: Final = (
     "beside cluster/pods.json and cluster/nodes.json (kubectl get pods -A -o json, kubectl get nodes -o json)"
 )
+_COMPLAINT: Final = re.compile(r"(?m)^(?:Error from server|error: |Unable to connect to the server).*")
 _KINDS: Final = (
     (
-        re.compile(r"(?m)^(?:Error from server|error: |Unable to connect to the server).*"),
+        _COMPLAINT,
         "holds kubectl's own complaint and no objects",
     ),
     (
@@ -37,3 +38,9 @@ _ELSE: Final = (
 def what_it_is(text: str) -> str:
     """How to go on from a text that is read by nothing here; the end of a complaint that begins with its name."""
     return next((said for pattern, said in _KINDS if pattern.search(text)), _ELSE)
+
+
+def complaint(text: str) -> str:
+    """What kubectl said instead of giving objects, where a text begins with that; "" of any other text."""
+    found = _COMPLAINT.match(text.lstrip())
+    return found[0].strip() if found else ""
