@@ -73,9 +73,7 @@ def no_gpu_node(
     by_cloud = any(each.lacks_cloud_label for _, each in out)
     return Failed(
         about="nodes",
-        severity=Severity.WARNING
-        if _may_be_coming(stage, pod_events)
-        else _severity(stage, bool(discovered) or not _is_expected(daemon_sets), _lacks_node(demand, snapshot)),
+        severity=_severity(stage, pod_events, bool(discovered) or not _is_expected(daemon_sets), demand, snapshot),
         codes=("B11",) if by_cloud else ("G02", "G03") if discovered else ("G01",),
         summary=f"{_lack(nodes, node, gate_one.resource)}; {_found(discovered, out)}.",
         evidence=(
@@ -137,22 +135,19 @@ def _label_it(out: OutOfReach) -> Remedy:
     )
 
 
-def _may_be_coming(stage: Stage, pod_events: Events | Missing) -> bool:
-    """Whether an autoscaler may be adding a node for the pod, which nobody read."""
-    return stage is Stage.SCHEDULING and isinstance(pod_events, Missing)
+def _severity(
+    stage: Stage, pod_events: Events | Missing, explained: bool, demand: Pods, snapshot: Snapshot
+) -> Severity | None:
+    """A cluster, or a node, may well have no GPU: no fault at all where nobody waits, and nothing lacks discovery.
 
-
-def _lacks_node(demand: Pods, snapshot: Snapshot) -> bool:
-    """Whether a pod waits that no autoscaler adds a node for."""
+    For a pod of which no event was read an autoscaler may be adding a node.
+    """
+    if stage is Stage.SCHEDULING:
+        return Severity.WARNING if isinstance(pod_events, Missing) else None
     events = () if isinstance(snapshot.events, Missing) else snapshot.events
-    return any(not coming(events_of(events, "Pod", pod), snapshot.taken_at) for pod in demand)
-
-
-def _severity(stage: Stage, explained: bool, demand: bool) -> Severity | None:
-    """A cluster, or a node, may well have no GPU: no fault at all where nobody waits, and nothing lacks discovery."""
-    if stage not in (Stage.NODE, Stage.CLUSTER):
-        return None
-    return Severity.INFO if stage is Stage.CLUSTER and explained and not demand else Severity.WARNING
+    lacking = [pod for pod in demand if not coming(events_of(events, "Pod", pod), snapshot.taken_at)]
+    as_it_should_be = (explained or bool(demand)) and not lacking
+    return Severity.INFO if stage is Stage.CLUSTER and as_it_should_be else Severity.WARNING
 
 
 def _is_expected(daemon_sets: DaemonSets | Missing) -> bool:
