@@ -139,6 +139,18 @@ def test_the_verdict_and_the_exit_code_follow_the_worst_finding(
     assert (diagnosis.verdict, diagnosis.exit_code) == (verdict, code)
 
 
+def test_a_fault_that_is_none_of_gpus_hides_no_gpu_fault_beside_it() -> None:
+    other = _rule("a/a", _fails, gpu=False, severity=Severity.BLOCKER)
+    beside = diagnose(_one_pod(), X, [other, _rule("b/b", _fails, severity=Severity.ERROR)])
+    assert (beside.findings[0].id, beside.verdict) == ("a/a", Verdict.BROKEN)
+    assert "no GPU fault, and there is one beside it" in beside.headline
+    muting = msgspec.structs.replace(other, mutes=("b/b",))
+    follower = diagnose(_one_pod(), X, [muting, _rule("b/b", _fails, severity=Severity.ERROR)])
+    assert follower.findings[1].follows == "a/a"
+    alone = diagnose(_one_pod(), X, [other, _rule("b/b", _fails, severity=Severity.WARNING)])
+    assert alone.verdict is Verdict.NOT_GPU
+
+
 def test_many_pods_with_one_fault_are_one_finding() -> None:
     owned = {"metadata": {"ownerReferences": [{"kind": "ReplicaSet", "name": "d-1"}]}}
     facts = {

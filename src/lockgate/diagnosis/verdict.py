@@ -37,7 +37,10 @@ def conclude(found: Scope, findings: Sequence[Finding], not_checked: Sequence[No
     if worst >= Severity.ERROR.rank:
         first = next(f for f in findings if f.severity.rank >= Severity.ERROR.rank)
         first = _as_cause_of(first, findings)
-        return _kind(first), _sentence(target, first)
+        beside = first.gpu is False and any(map(_is_own_gpu_fault, findings))
+        return (
+            (Verdict.BROKEN, _sentence(target, first, beside)) if beside else (_kind(first), _sentence(target, first))
+        )
     if worst == Severity.WARNING.rank:
         first = next(f for f in findings if f.severity is Severity.WARNING)
         undecided = first.gpu is None and any(n.decides for n in not_checked)
@@ -59,14 +62,20 @@ def _as_cause_of(first: Finding, findings: Sequence[Finding]) -> Finding:
     return msgspec.structs.replace(first, gpu=True) if struck else first
 
 
+def _is_own_gpu_fault(finding: Finding) -> bool:
+    """Whether it would keep the pod from its GPU also once all else is mended."""
+    return bool(finding.gpu) and not finding.follows and finding.severity.rank >= Severity.ERROR.rank
+
+
 def _kind(finding: Finding) -> Verdict:
     if finding.gpu is None:
         return Verdict.UNKNOWN
     return Verdict.BROKEN if finding.gpu else Verdict.NOT_GPU
 
 
-def _sentence(target: Target, finding: Finding) -> str:
-    not_gpu = " This is not a GPU fault." if finding.gpu is False else ""
+def _sentence(target: Target, finding: Finding, beside: bool = False) -> str:
+    other = " This is no GPU fault, and there is one beside it." if beside else " This is not a GPU fault."
+    not_gpu = other if finding.gpu is False else ""
     return f"{_name(target)}: {finding.title}. {finding.summary}{not_gpu}"
 
 
