@@ -212,8 +212,10 @@ _BESIDE: dict[Stage, set[str]] = {
     # The kubelet's own word is in the pod's status.
     Stage.ADMISSION: {*_WHO_ELSE, "logs", "node_files", "node_states", "nodes", "pods", "resource_slices"},
     Stage.CREATING: {*_WHO_ELSE, "pods"},
-    Stage.RUNNING: {*_WHO_ELSE, "pods"},
-    Stage.FAILED: {*_WHO_ELSE, "pods"},
+    # What a variable that was set by hand gives is asked of the node's runtime; that it is not known is a finding's word.
+    Stage.RUNNING: {*_WHO_ELSE, "pods", "runtime_classes"},
+    Stage.FAILED: {*_WHO_ELSE, "pods", "runtime_classes"},
+    Stage.SUCCEEDED: {*_WHO_ELSE, "pods", "runtime_classes", "events", "nodes", "node_files", "node_states"},
     Stage.TERMINATING: {*_WHO_ELSE, "pods"},
     # The rule that reads the plugin's ConfigMap says itself that it lacks it, where a policy names one.
     # What the operator says is asked of the cluster.

@@ -23,7 +23,7 @@ _KILLED = "OOMKilled"
     codes=("G12",),
     severity=Severity.ERROR,
     stages=(Stage.CLUSTER,),
-    mutes=("operator/policy-not-ready", "operands/plugin-not-installed"),
+    mutes=("operator/policy-not-ready", "operands/plugin-not-installed", "pod/out-of-memory"),
 )
 def out_of_memory(operator_words: OperatorWords, nodes: Nodes | Missing) -> Failed | None:
     found = ((pod, s) for pod in operator_words.pods for s in pod.status.container_statuses if _killed(s))

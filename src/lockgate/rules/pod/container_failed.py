@@ -3,27 +3,21 @@
 Its program ended, both gates were passed, and nothing that is known of GPUs explains it.
 
 Why it matters: it may be the program's own fault or a GPU's (an XID, a driver that went away); the log tells.
-How to tell: the container's last state has an exit code and its log the last words. `OOMKilled` is about memory of
-the host: the kernel ended it at `limits.memory`, or since the node had none left. GPU memory has nothing to do with
-it. Events `Killing` and `Unhealthy` of the kubelet tell that a liveness or startup probe failed, and that it ended the
-container itself.
-Fix: read the container's log; look for `Xid` in the node's kernel log if it speaks of CUDA or NVML. After `OOMKilled`
-raise `limits.memory`; where a probe fails, give it more time, or find out why the program does not answer.
+How to tell: the container's last state has an exit code and its log the last words. Events `Killing` and `Unhealthy`
+of the kubelet tell that a liveness or startup probe failed, and that it ended the container itself.
+Fix: read the container's log; look for `Xid` in the node's kernel log if it speaks of CUDA or NVML. Where a probe
+fails, give it more time, or find out why the program does not answer.
 """
-
-from typing import Final
 
 from lockgate.diagnosis.kubelet_words import is_ended_by_kubelet
 from lockgate.diagnosis.probes import give_time, killed_by_probe
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import pod_ref
-from lockgate.diagnosis.stage import Stage, bad_end, is_out_of_memory
+from lockgate.diagnosis.stage import Stage, bad_end, crash_loops, statuses
 from lockgate.kit.counted import counted
 from lockgate.model.facts import Events, Logs, Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
-from lockgate.model.objects import Pod, StateTerminated
-
-_MORE_MEMORY: Final = Remedy("Raise limits.memory of the container, or let its program take less", "", Risk.LOW)
+from lockgate.model.objects import ContainerStatus, Pod, StateTerminated
 
 
 @rule(codes=(), severity=Severity.ERROR, stages=(Stage.FAILED,), gpu=None, fallback=True, asks_gpu=None)
@@ -31,28 +25,28 @@ def container_failed(pod: Pod, logs: Logs | Missing, pod_events: Events | Missin
     if is_ended_by_kubelet(pod):
         return None
     status, ended = bad_end(pod)
+    status = status or next(filter(crash_loops, statuses(pod)), None)
     name, which = (f"Container {status.name}", f" -c {status.name}") if status else ("It", "")
     field = f"status.containerStatuses[{status.name}]" if status else "status.phase"
-    words = _words(ended) if ended else (pod.status.message or pod.status.reason or "no status")
+    words = _words(ended) if ended else (pod.status.message or pod.status.reason or _untold(status))
     restarts = f", {counted(status.restart_count, 'restart')}" if status and status.restart_count else ""
     previous = " --previous" if status and status.restart_count else ""
     probe, told = _probe(status.name if status else "", ended, pod_events)
     return Failed(
         about=pod_ref(pod),
         title=f"The kubelet ends a container whose {probe} probe fails" if probe else "",
-        summary=f"{name} ended: {words}{restarts}. {_meaning(ended, probe)}",
+        summary=f"{name} ended: {words}{restarts}. {_meaning(probe)}",
         evidence=(
             Evidence(
                 object=pod_ref(pod),
                 field=field,
                 value=words,
-                verbatim=ended.message if ended else pod.status.message,
+                verbatim=ended.message if ended else pod.status.message or _waits(status),
             ),
             *told,
             *_last_line(pod, status.name if status else "", logs),
         ),
         remedy=(
-            *([_MORE_MEMORY] if is_out_of_memory(ended) else []),
             *([give_time(probe)] if probe else []),
             Remedy("Read its log", f"kubectl logs -n {pod.namespace} {pod.name}{which}{previous} --tail=50", Risk.NONE),
         ),
@@ -60,16 +54,14 @@ def container_failed(pod: Pod, logs: Logs | Missing, pod_events: Events | Missin
 
 
 def _probe(container: str, ended: StateTerminated | None, events: Events | Missing) -> tuple[str, tuple[Evidence, ...]]:
-    """The probe that the kubelet ended it for, with its words; memory of the host is a reason of its own."""
-    if is_out_of_memory(ended) or isinstance(events, Missing):
+    """The probe that the kubelet ended it for, with its words."""
+    if isinstance(events, Missing):
         return "", ()
     began = ended.started_at if ended else None
     return killed_by_probe(container, [e for e in events if not (began and e.last_seen and e.last_seen < began)])
 
 
-def _meaning(ended: StateTerminated | None, probe: str) -> str:
-    if is_out_of_memory(ended):
-        return "It used more memory than limits.memory or its node has: memory of the host, not of a GPU."
+def _meaning(probe: str) -> str:
     if probe:
         return (
             f"The kubelet ended it because its {probe} probe failed; whether it starts too slowly or hangs, on a GPU "
@@ -80,6 +72,15 @@ def _meaning(ended: StateTerminated | None, probe: str) -> str:
 
 def _words(ended: StateTerminated) -> str:
     return f"{ended.reason or 'Error'}, exit code {ended.exit_code}"
+
+
+def _untold(status: ContainerStatus | None) -> str:
+    """Of a container that waits to be started again, and whose last end was not kept."""
+    return f"{status.state.waiting.reason}, how is not told" if status and status.state.waiting else "how is not told"
+
+
+def _waits(status: ContainerStatus | None) -> str:
+    return status.state.waiting.message if status and status.state.waiting else ""
 
 
 def _last_line(pod: Pod, container: str, logs: Logs | Missing) -> tuple[Evidence, ...]:
