@@ -22,7 +22,7 @@ _WORDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     (r"resource in cluster is overused", ("queueing/group-not-admitted",)),
     (
         r"insufficient (?:unused )?quota for \S+ in flavor|LocalQueue \S+ doesn't exist|ClusterQueue \S+ is inactive"
-        r"|the workload is deactivated|the workload waits for admission check",
+        r"|requests? exceeds? the maximum quota|the workload is deactivated|the workload waits for admission check",
         ("queueing/kueue-waiting",),
     ),
     (r"scheduling is blocked due to non-empty scheduling gates|^SchedulingGated$", ("scheduling/gated",)),

@@ -10,6 +10,7 @@ from contextlib import suppress
 
 import msgspec
 
+from lockgate.diagnosis.never_admitted import never_admitted
 from lockgate.diagnosis.operand_names import matching, short_name, suggestions, validation
 from lockgate.diagnosis.owners import SECTION_OF
 from lockgate.diagnosis.probe import gate_of, probe
@@ -327,11 +328,13 @@ def _kind(subject: Subject) -> object:
 def _lacking(snapshot: Snapshot, namespace: str = "") -> tuple[Subject, ...]:
     """Workloads that ask for GPUs and lack pods: what refuses their pods is told nowhere else."""
     named = {section: kind for kind, section in SECTION_OF.items()}
+    hopeless = never_admitted(snapshot.queued_workloads)
     found = []
     for section in _OWNING:
         workloads = getattr(snapshot, section)
         for each in () if isinstance(workloads, Missing) else workloads:
-            if namespace in ("", each.namespace) and _is_lacking(each):
+            held = (named[section], each.namespace, each.name) in hopeless
+            if namespace in ("", each.namespace) and (_is_lacking(each) or (held and _asks_gpu(each))):
                 target = Target(named[section], each.name, each.namespace)
                 found.append(_without_pods(find(snapshot, target)))
     return tuple(s for s in found if s is not None)
@@ -341,7 +344,11 @@ def _is_lacking(workload: Workload) -> bool:
     """By its own status, which is told without looking at all pods; one that another maker owns is told with that."""
     if any(o.controller and o.kind in MAKERS for o in workload.metadata.owner_references):
         return False
-    return is_short(workload) and bool(gpu_asked(Pod(spec=workload.spec.template.spec)))
+    return is_short(workload) and _asks_gpu(workload)
+
+
+def _asks_gpu(workload: Workload) -> bool:
+    return bool(gpu_asked(Pod(spec=workload.spec.template.spec)))
 
 
 def _without_pods(found: Found) -> Subject | None:
