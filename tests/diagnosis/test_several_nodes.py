@@ -124,3 +124,16 @@ def test_an_operand_that_a_dead_node_keeps_off_does_not_follow_from_a_wrong_labe
         },
     )
     assert {f.follows for f in answer.findings if f.id == "operands/left-out"} == {"nodes/not-ready"}
+
+
+def test_a_plugin_that_found_nothing_on_one_node_does_not_follow_from_a_node_that_is_silent() -> None:
+    plugin = "gpu-operator/nvidia-device-plugin-daemonset-gpu-b"
+    answer = why(
+        "pod/x",
+        operator={"nodes": ["gpu-a", "gpu-b"]},
+        nodes={"gpu-a": {"status": {**_NONE, **_SILENT}}, "gpu-b": {"status": _NONE}},
+        pods={"default/x": {}},
+        logs={f"{plugin}/nvidia-device-plugin": "No devices found. Waiting indefinitely."},
+    )
+    idle = [(f.summary[:5], f.follows) for f in answer.findings if f.id == "operands/plugin-idle"]
+    assert sorted(idle) == [("gpu-a", "nodes/not-ready"), ("gpu-b", "")]

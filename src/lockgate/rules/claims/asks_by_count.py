@@ -43,6 +43,7 @@ def asks_by_count(
         about="nodes" if len(offered) > 1 else f"node/{rows[0].node}",
         summary=f"It asks for {gate_one.resource}; the GPUs of {listed(offered)} are for resource claims only.",
         reach=len(offered),
+        nodes=tuple(offered),
         evidence=(
             asked(pod, gate_one.resource, gate_one.asked),
             *(

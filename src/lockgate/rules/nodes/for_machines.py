@@ -30,6 +30,7 @@ def for_machines(gate_one: GateOne, nodes: Nodes) -> Failed | None:
         about=f"node/{first}" if len(rows) == 1 else "nodes",
         summary=f"{listed(here)}: {names.WORKLOAD_CONFIG}={labels[first]}, so no {gate_one.resource} is offered.",
         reach=len(rows),
+        nodes=tuple(row.node for row in rows),
         evidence=(
             *(
                 Evidence(object=f"node/{name}", field=f"metadata.labels[{names.WORKLOAD_CONFIG}]", value=labels[name])

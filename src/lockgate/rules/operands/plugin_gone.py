@@ -19,7 +19,7 @@ from lockgate.diagnosis.device_plugins import named_plugin
 from lockgate.diagnosis.gate_row import GateRow, Obstacle
 from lockgate.diagnosis.remedies import find_plugin
 from lockgate.diagnosis.rule import Failed, Passed, on_each, rule
-from lockgate.diagnosis.seen import gate_row, listed, log_lines
+from lockgate.diagnosis.seen import MOST_NODES, gate_row, listed, log_lines
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.devices import Devices
 from lockgate.diagnosis.views.gate_one import GateOne
@@ -54,16 +54,20 @@ def plugin_gone(
     stage: Stage,
 ) -> Failed | Passed | None:
     without = gate_one.nearest_with(Obstacle.NO_RESOURCE, Obstacle.GONE)
-    on = {node.name: plugin_on(plugin, node) for node in nodes} if without else {}
+    of = {row.node for row in without}
+    here = [node for node in nodes if node.name in of] if of else []
+    on = {node.name: plugin_on(plugin, node) for node in here}
     # A node that offers other GPU resources has a plugin that serves.
     lost = [r for r in without if (r.known or _is_broken(on[r.node])) and not r.others and not devices.explain(r)]
     if stage is Stage.NODE:  # seen from the node, what keeps the plugin away is the fault, and told by its own rule
         lost = [r for r in lost if on[r.node].state is not PluginState.NOT_TARGETED]
     if lost:
         states = {} if isinstance(node_states, Missing) else {state.name: state for state in node_states}
-        named = {node.name: named_plugin(node) for node in nodes}
+        named = {node.name: named_plugin(node) for node in here}
         judged = [(row, _named(on[row.node], named.get(row.node, ""))) for row in lost]
-        return on_each([_failed(gate_one, row, it, logs, states.get(row.node)) for row, it in judged])
+        said = [logs if place < MOST_NODES else () for place in range(len(lost))]
+        each = zip(judged, said, strict=True)
+        return on_each([_failed(gate_one, row, it, own, states.get(row.node)) for (row, it), own in each])
     serving = [r.node for r in gate_one.rows if r.allocatable]
     return Passed(f"a plugin serves on {listed(serving)}") if serving else None
 

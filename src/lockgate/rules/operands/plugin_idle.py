@@ -8,12 +8,12 @@ Fix: read its log. No NVML or no device: the driver or the plugin's own runtime 
 """
 
 from lockgate.diagnosis.gate_row import GateRow, Obstacle
-from lockgate.diagnosis.rule import Failed, rule
-from lockgate.diagnosis.seen import gate_rows, listed, log_lines
+from lockgate.diagnosis.rule import Failed, on_each, rule
+from lockgate.diagnosis.seen import MOST_NODES, gate_row, log_lines
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.devices import Devices
 from lockgate.diagnosis.views.gate_one import GateOne
-from lockgate.diagnosis.views.plugin import Plugin, PluginState
+from lockgate.diagnosis.views.plugin import Plugin, PluginOn, PluginState
 from lockgate.model.facts import Logs, Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
@@ -31,20 +31,20 @@ def plugin_idle(pod: Pod, gate_one: GateOne, plugin: Plugin, devices: Devices, l
         for r in gate_one.nearest_with(Obstacle.NO_RESOURCE)
         if not r.known and not r.others and plugin.on(r.node).state is PluginState.RUNNING
     ]
-    if not rows:
-        return None
-    row, on = rows[0], plugin.on(rows[0].node)
+    said = [logs if place < MOST_NODES else () for place in range(len(rows))]
+    each = zip(rows, said, strict=True)
+    return on_each([_failed(gate_one, row, plugin.on(row.node), devices, own) for row, own in each]) if rows else None
+
+
+def _failed(gate: GateOne, row: GateRow, on: PluginOn, devices: Devices, logs: Logs | Missing) -> Failed:
     said = [*_published(row, devices), *log_lines(on.pod, logs)]
     namespace, _, name = on.pod.partition("/")
     why = f"it says: {said[0].verbatim}" if said else "its log decides whether it found no GPU or missed the kubelet"
     return Failed(
-        about=f"node/{row.node}" if len(rows) == 1 else "nodes",
-        summary=(
-            f"{on.pod} is ready on {listed(r.node for r in rows)}, "
-            f"and {gate_one.resource} was never advertised there; {why}."
-        ),
-        reach=len(rows),
-        evidence=(Evidence(object=f"pod/{on.pod}", field="status", value="Ready"), *said, *gate_rows(gate_one, rows)),
+        about=f"node/{row.node}",
+        summary=f"{row.node}: {on.pod} is ready, and {gate.resource} was never advertised there; {why}.",
+        nodes=(row.node,),
+        evidence=(Evidence(object=f"pod/{on.pod}", field="status", value="Ready"), *said, gate_row(gate, row)),
         remedy=(
             Remedy("Read the plugin's log", f"kubectl logs -n {namespace} {name} --tail=50", Risk.NONE),
             Remedy("Let it start again and register", f"kubectl delete pod -n {namespace} {name}", Risk.MEDIUM),
