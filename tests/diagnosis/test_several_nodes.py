@@ -137,3 +137,16 @@ def test_a_plugin_that_found_nothing_on_one_node_does_not_follow_from_a_node_tha
     )
     idle = [(f.summary[:5], f.follows) for f in answer.findings if f.id == "operands/plugin-idle"]
     assert sorted(idle) == [("gpu-a", "nodes/not-ready"), ("gpu-b", "")]
+
+
+def test_gpus_that_fell_off_the_bus_of_two_nodes_are_one_cause_with_steps_for_both() -> None:
+    fallen = {
+        "type": "GpuXidError",
+        "status": "True",
+        "reason": "GpuXidErrorIsNotHealthy",
+        "message": "ErrorCode:79 GPU:3 GPU has fallen off the bus",
+    }
+    nodes = {name: {"status": {**_LOST, "conditions": [fallen]}} for name in ("gpu-a", "gpu-b")}
+    cause = next(f for f in why("pod/x", nodes=nodes, pods={"default/x": {}}).findings if f.id == "xid/off-the-bus")
+    assert cause.summary.startswith("gpu-a, gpu-b: XID 79")
+    assert cause.remedy[0].text == "Drain gpu-a (likewise for gpu-b)"

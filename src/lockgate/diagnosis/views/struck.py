@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from lockgate.diagnosis.gate_row import Obstacle
-from lockgate.diagnosis.rule import Failed, Skipped
+from lockgate.diagnosis.rule import Failed, Skipped, on_each
 from lockgate.diagnosis.seen import listed
 from lockgate.diagnosis.stage import Stage, bad_end, is_out_of_memory, is_ready
 from lockgate.diagnosis.views.gate_one import GateOne
@@ -98,15 +98,20 @@ class Struck:
         sure = tuple(hit for hit in hits if hit.sure)
         if not sure:
             return Skipped(f"{_summary(hits[:1])} {_OPEN}", read_node(hits[0].node)) if hits else None
+        by_node: dict[str, tuple[Hit, ...]] = {}
+        for hit in sure:
+            by_node[hit.node] = (*by_node.get(hit.node, ()), hit)
+        return on_each([self._failed(code, own, remedy(own[0]), on_node) for own in by_node.values()])
+
+    def _failed(self, code: str, hits: tuple[Hit, ...], remedy: tuple[Remedy, ...], on_node: Severity) -> Failed:
         return Failed(
-            about=f"node/{sure[0].node}",
-            codes=self._codes(code, sure[0]),
-            summary=_summary(sure),
-            severity=self._severity(sure, on_node),
-            evidence=tuple(e for hit in sure[:_MOST] for e in _evidence(hit)),
-            remedy=remedy(sure[0]),
-            reach=len(own := tuple(dict.fromkeys(hit.node for hit in sure))),
-            nodes=own if self._stage is Stage.SCHEDULING else (),
+            about=f"node/{hits[0].node}",
+            codes=self._codes(code, hits[0]),
+            summary=_summary(hits),
+            severity=self._severity(hits, on_node),
+            evidence=tuple(e for hit in hits[:_MOST] for e in _evidence(hit)),
+            remedy=remedy,
+            nodes=(hits[0].node,) if self._stage is Stage.SCHEDULING else (),
         )
 
     def _codes(self, code: str, hit: Hit) -> tuple[str, ...]:
