@@ -65,7 +65,8 @@ def test_logs_of_some_nodes_alone_leave_the_question_open_for_the_others() -> No
     pods = {f"gpu-operator/nvidia-driver-daemonset-{node}": {"status": CRASHED} for node in ("gpu-a", "gpu-b")}
     found = cluster({"gpu-a": NO_HEADERS, "gpu-b": NO_HEADERS}, logs=read, pods=pods)
     open_ = [n.how for n in found.not_checked if n.id == "driver/kernel-packages"]
-    assert open_ == ["kubectl gpu why node/NAME"]
+    of_the_other = "kubectl logs -n gpu-operator nvidia-driver-daemonset-gpu-b --all-containers --tail=200"
+    assert open_ == [of_the_other]
 
 
 def test_no_rule_of_the_stack_is_open_where_all_operands_are_well() -> None:

@@ -212,7 +212,7 @@ _BESIDE: dict[Stage, set[str]] = {
     # The kubelet's own word is in the pod's status.
     Stage.ADMISSION: {*_WHO_ELSE, "logs", "node_files", "node_states", "nodes", "pods", "resource_slices"},
     Stage.CREATING: {*_WHO_ELSE, "pods"},
-    # What a variable that was set by hand gives is asked of the node's runtime; that it is not known is a finding's word.
+    # What a variable that was set by hand gives is asked of the node's runtime; a finding says where that is not known.
     Stage.RUNNING: {*_WHO_ELSE, "pods", "runtime_classes"},
     Stage.FAILED: {*_WHO_ELSE, "pods", "runtime_classes"},
     Stage.SUCCEEDED: {*_WHO_ELSE, "pods", "runtime_classes", "events", "nodes", "node_files", "node_states"},
@@ -285,3 +285,15 @@ def test_of_a_node_the_logs_count_in_which_its_xids_are_told() -> None:
         ("the log of its device-plugin was not read", False)
     ]
     assert _logs_open(world | {"logs": {"gpu-operator/p/nvidia-device-plugin": "registered"}}, "node/gpu-a") == []
+
+
+def test_the_log_of_a_sick_operand_is_asked_for_by_its_pods_own_command() -> None:
+    sick = {
+        "like": "plugin",
+        "spec": {"nodeName": "gpu-a"},
+        "status": RAN | {"conditions": [{"type": "Ready", "status": "False"}]},
+    }
+    world = {"nodes": {"gpu-a": {}}, "pods": {"gpu-operator/p": sick}, "logs": {"other/pod/main": "fine"}}
+    answer = diagnose(snapshot(world), parse_target("node/gpu-a", "default"), RULES)
+    ways = {n.how for n in answer.not_checked if "driver/compiler" in (n.id, *n.rules)}
+    assert ways == {"kubectl logs -n gpu-operator p --all-containers --tail=200"}

@@ -11,4 +11,4 @@ def near(name: str, known: Iterable[str]) -> tuple[str, ...]:
 
 def did_you_mean(names: Iterable[str]) -> str:
     """The end of a message about a name that is not there; "" where nothing comes near."""
-    return f"; did you mean {text}?" if (text := " or ".join(names)) else ""
+    return f"; did you mean {text}?" if (text := " or ".join(dict.fromkeys(names))) else ""

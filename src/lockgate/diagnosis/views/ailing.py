@@ -10,18 +10,16 @@ from typing import Final
 
 import msgspec
 
+from lockgate.diagnosis.seen import listed
 from lockgate.diagnosis.views.operands import Operands
 from lockgate.diagnosis.views.stack import NodeStack
 from lockgate.diagnosis.views.stacks import Stacks
+from lockgate.diagnosis.ways import read_log
 from lockgate.model.facts import Logs, Missing
 from lockgate.model.objects import DaemonSet, Node, Pod
 
 # An operand's nodes are usually sick in the same way; this many of them are looked at.
 _MOST: Final = 20
-
-
-# A collector reads only so many logs, and a person copies only some.
-_PARTLY: Final = Missing("the logs of some nodes' operands were not read", "kubectl gpu why node/NAME")
 
 
 class Ailing(msgspec.Struct, frozen=True):
@@ -60,4 +58,13 @@ def _unread(nodes: tuple[NodeStack, ...], logs: Logs | Missing) -> Missing | Non
         return None
     if isinstance(logs, Missing):
         return logs
-    return _PARTLY if logs and any(on.is_unread for on in nodes) else None
+    # A collector reads only so many logs, and a person copies only some.
+    unread = [pod for on in nodes for pod in on.unread] if logs else []
+    if not unread:
+        return None
+    those = (
+        f"the log of pod {unread[0].name} was"
+        if len(unread) == 1
+        else f"the logs of pods {listed(p.name for p in unread)} were"
+    )
+    return Missing(f"{those} not read", read_log(unread[0]))

@@ -90,10 +90,10 @@ class NodeStack:
         return self._lacks_gpus or bool(self.sick)
 
     @cached_property
-    def is_unread(self) -> bool:
-        """Whether containers of sick pods have run, and no log of these pods is known."""
-        places = [(each.pod.namespace, each.pod.name) for each in self.sick if any(map(has_run, statuses(each.pod)))]
-        return bool(places) and not any(place in self._known.logs for place in places)
+    def unread(self) -> tuple[Pod, ...]:
+        """The sick pods whose containers have run, where no log of any of them is known."""
+        ran = tuple(each.pod for each in self.sick if any(map(has_run, statuses(each.pod))))
+        return () if any((pod.namespace, pod.name) in self._known.logs for pod in ran) else ran
 
     @cached_property
     def modules(self) -> dict[str, Module]:

@@ -61,7 +61,7 @@ def kueue_waiting(
     return Failed(
         about=place,
         summary=f"{kind} {it.name} waits in queue {queued.spec.queue_name or queue}: {why}.",
-        evidence=some(condition_of(place, waiting) if waiting else None, _label(kind, it, queue)),
+        evidence=some(condition_of(place, waiting) if waiting else None, _label(kind, it, queue), *_gates(it)),
         remedy=(
             Remedy(
                 "See the quota of the queue, and what uses it",
@@ -111,6 +111,17 @@ def _label(kind: str, it: Resource, queue: str) -> Evidence | None:
     return Evidence(object=place, field=f"metadata.labels[{_QUEUE}]", value=queue) if queue else None
 
 
+def _called(queue: str) -> str:
+    return f"queue {queue}" if queue else "a queue of Kueue that it does not name"
+
+
+def _gates(it: Resource) -> tuple[Evidence, ...]:
+    """The gates of Kueue on a pod."""
+    gates = [g.name for g in it.spec.scheduling_gates if g.name.startswith(_GATE)] if isinstance(it, Pod) else []
+    place = f"pod/{it.namespace}/{it.name}"
+    return tuple(Evidence(object=place, field="spec.schedulingGates", value=name) for name in gates)
+
+
 def _unseen(kind: str, it: Resource, queue: str, unreadable: bool) -> Failed:
     """Kueue's own word is lacking: it may not be read, or Kueue has not made a Workload."""
     why = (
@@ -120,8 +131,8 @@ def _unseen(kind: str, it: Resource, queue: str, unreadable: bool) -> Failed:
     )
     return Failed(
         about=f"{kind.lower()}/{it.namespace}/{it.name}",
-        summary=f"{kind} {it.name} is held for queue {queue or 'of Kueue'}; {why}.",
-        evidence=some(_label(kind, it, queue)),
+        summary=f"{kind} {it.name} is held for {_called(queue)}; {why}.",
+        evidence=some(_label(kind, it, queue), *_gates(it)),
         remedy=(
             Remedy(
                 "See Kueue's Workloads, and its controller",
