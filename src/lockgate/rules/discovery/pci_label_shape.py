@@ -16,8 +16,8 @@ from lockgate.diagnosis.gate_row import Obstacle
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
-from lockgate.diagnosis.views.places import Places
 from lockgate.diagnosis.views.gate_one import GateOne
+from lockgate.diagnosis.views.places import Places
 from lockgate.model import names
 from lockgate.model.facts import DaemonSets
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
