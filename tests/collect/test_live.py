@@ -51,7 +51,7 @@ class Recorded:
         if self._refused(plural, namespace, name):
             return status(403, "Forbidden", f'User "u" cannot look at resource "{plural}"')
         if at["sub"]:
-            return Answer(self._logs.get(f"{namespace}/{name}/{request.query['container']}", b"").decode())
+            return self._log(namespace, name, request.query)
         here = [o for o in self._objects[plural] if namespace in ("", o["metadata"].get("namespace"))]
         if name:
             one = next((o for o in here if o["metadata"]["name"] == name), None)
@@ -59,6 +59,18 @@ class Recorded:
         chosen = [o for o in here if _selected(o, request.query.get("fieldSelector", ""))]
         # A real list leaves out the kind of its items.
         return Answer({"items": [{k: v for k, v in o.items() if k not in ("kind", "apiVersion")} for o in chosen]})
+
+    def _log(self, namespace: str, name: str, query: dict[str, str]) -> Answer:
+        """The end of a log as text, as much of it as is asked for; of an earlier run only where there was one."""
+        run = ".previous" if query.get("previous") == "true" else ""
+        text = self._logs.get(f"{namespace}/{name}/{query['container']}{run}")
+        if text is None and run:
+            gone = f'previous terminated container "{query["container"]}" in pod "{name}" not found'
+            return status(400, "BadRequest", gone)
+        lines = (text or b"").splitlines(keepends=True)
+        last = lines[-int(query["tailLines"]) :] if "tailLines" in query else lines
+        cut = b"".join(last)[: int(query.get("limitBytes", sys.maxsize))]
+        return Answer(cut, headers={"Content-Type": "text/plain"})
 
 
 def _selected(found: dict[str, Any], selector: str) -> bool:
