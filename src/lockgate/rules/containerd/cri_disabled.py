@@ -49,11 +49,8 @@ def cri_disabled(
     said = _by_kubelet(node) if isinstance(node, Node) else _of_pod(words)
     setting = _setting(gate)
     if said is None and not (asked and setting):
-        return (
-            Passed(f"containerd on {name} serves the kubelet: its CRI plugin is not disabled")
-            if asked and _is_on(gate)
-            else None
-        )
+        serves = f"containerd on {name} serves the kubelet: its CRI plugin is not disabled"
+        return Passed(serves) if asked and _is_on(gate) else None
     return Failed(
         about=f"node/{name}",
         severity=None if said else Severity.WARNING,
