@@ -124,7 +124,7 @@ async def _write(writer: asyncio.StreamWriter, answer: Answer) -> None:
     headers = {"Content-Type": "application/json", **answer.headers}
     if answer.lines is None and answer.stream is None:
         body = _encode(answer.body)
-        headers["Content-Length"] = str(len(body))
+        headers.setdefault("Content-Length", str(len(body)))
         writer.write(_head(answer.status, headers) + body)
         return await writer.drain()
     writer.write(_head(answer.status, {**headers, "Transfer-Encoding": "chunked"}))

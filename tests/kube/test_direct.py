@@ -2,9 +2,12 @@
 
 import asyncio
 import datetime as dt
+import gc
 import gzip
+import socket
 import ssl
 import threading
+import warnings
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from ipaddress import ip_address
@@ -128,6 +131,88 @@ def test_a_connection_on_which_somebody_gave_up_is_not_used_again() -> None:
         assert (await ask()).content == BODY
 
     run([Answer(lines=[None]), Answer(BODY)], test)
+
+
+@pytest.mark.parametrize("headers", [{}, {"Connection": "close"}])
+def test_whoever_gives_up_while_a_body_of_known_length_arrives_is_cancelled(headers: dict[str, str]) -> None:
+    async def test(server: FakeServer, ask: Ask) -> None:
+        before = threading.enumerate()
+        asking = asyncio.ensure_future(ask())
+        await asyncio.sleep(0.1)
+        asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
+        assert asking.cancelled()
+        await asyncio.sleep(0.05)
+        assert threading.enumerate() == before
+
+    run([Answer(b"half", headers={"Content-Length": "8", **headers})], test)
+
+
+def test_whoever_gives_up_at_once_leaves_no_thread_behind() -> None:
+    async def test(server: FakeServer, ask: Ask) -> None:
+        before = threading.enumerate()
+        for _ in range(50):
+            asking = asyncio.ensure_future(ask())
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            asking.cancel()
+            await asyncio.gather(asking, return_exceptions=True)
+        await asyncio.sleep(0.2)
+        assert threading.enumerate() == before
+
+    run([Answer(lines=[None])] * 50, test)
+
+
+@pytest.mark.parametrize("first", [Answer(BODY), Answer(b"")])
+def test_an_empty_answer_leaves_its_connection_fit_for_the_next_request(first: Answer) -> None:
+    async def test(server: FakeServer, ask: Ask) -> None:
+        answers = [(await ask()).content for _ in range(3)]
+        assert answers == [first.body, b"", BODY]
+        assert len(server.open) == 1
+
+    run([first, Answer(b""), Answer(BODY)], test)
+
+
+def test_connections_that_the_server_closed_are_closed_here_too() -> None:
+    async def test(server: FakeServer, ask: Ask) -> None:
+        await asyncio.gather(*(ask() for _ in range(4)))
+        server.drop_connections()
+        await asyncio.sleep(0.05)
+        with warnings.catch_warnings(record=True) as seen:  # a socket that is forgotten open warns
+            warnings.simplefilter("always")
+            await ask()
+            gc.collect()
+        assert [w for w in seen if w.category is ResourceWarning] == []
+
+    run([Answer(BODY)] * 5, test)
+
+
+def test_a_length_that_no_memory_holds_is_told() -> None:
+    async def test(server: FakeServer, ask: Ask) -> None:
+        with pytest.raises(httpx2.RemoteProtocolError, match=r"no memory for an answer of 9{18} bytes"):
+            await ask()
+
+    run([Answer(b"x", headers={"Content-Length": "9" * 18})], test)
+
+
+@pytest.mark.parametrize(("url", "port"), [("https://[fd00::1]", 443), ("http://[fd00::1]", 80)])
+def test_an_ipv6_address_without_a_port_is_asked_at_that_of_its_scheme(
+    url: str, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_up: list[tuple[object, object]] = []
+
+    def look_up(host: object, port: object, *_: object, **__: object) -> None:
+        looked_up.append((host, port))
+        raise socket.gaierror("not here")
+
+    async def test() -> None:
+        async with client(url) as ask:
+            monkeypatch.setattr(socket, "getaddrinfo", look_up)
+            with pytest.raises(httpx2.ConnectError, match="not here"):
+                await ask()
+
+    asyncio.run(test())
+    assert looked_up == [("fd00::1", port)]
 
 
 def test_no_header_ends_a_request_early() -> None:

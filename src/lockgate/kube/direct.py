@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, Final, TypeVar
 
 import httpx2
@@ -63,6 +64,8 @@ class Direct(httpx2.AsyncBaseTransport):
             raise
         if wire.is_usable:
             self._idle.setdefault(place, []).append(wire)
+        else:
+            wire.close()
         return httpx2.Response(
             head.status,
             headers=[(name.encode("latin-1"), value.encode("latin-1")) for name, value in head.getheaders()],
@@ -71,19 +74,18 @@ class Direct(httpx2.AsyncBaseTransport):
         )
 
     def _kept(self, place: _Place) -> "_Wire | None":
-        wires = self._idle.get(place, ())
-        while wires:
-            wire = wires.pop()
-            if wire.is_usable:
-                return wire
-            wire.close()
-        return None
+        """The connection that was heard last; those that are of no more use are closed."""
+        wires = self._idle.get(place, [])
+        for gone in [wire for wire in wires if not wire.is_usable]:
+            wires.remove(gone)
+            gone.close()
+        return wires.pop() if wires else None
 
     def _connection(self, place: _Place) -> http.client.HTTPConnection:
-        scheme, host, port = place
+        scheme, host, port = place  # without a port http.client takes the end of an IPv6 address for one
         if scheme == "https":
-            return http.client.HTTPSConnection(host, port, context=self._context)
-        return http.client.HTTPConnection(host, port)
+            return http.client.HTTPSConnection(host, port or http.client.HTTPS_PORT, context=self._context)
+        return http.client.HTTPConnection(host, port or http.client.HTTP_PORT)
 
 
 class _Wire:
@@ -91,6 +93,7 @@ class _Wire:
 
     def __init__(self, connection: http.client.HTTPConnection) -> None:
         self._connection = connection
+        self._socket: socket.socket | None = None  # also once http.client has handed it over to an answer
         self._heard = 0.0
         self._asking = threading.Lock()
         self._given_up = False
@@ -113,21 +116,25 @@ class _Wire:
     def read(self, head: http.client.HTTPResponse, room: memoryview) -> int:
         """How many bytes of the body came into the room: fewer than it has at the end alone."""
         with self._alone(), _as_httpx(httpx2.ReadTimeout, httpx2.ReadError):
-            took = head.readinto(room)
-        self._heard = time.monotonic()
-        return took
+            return head.readinto(room)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
         try:
             with self._asking:
+                self._check_wanted()
                 yield
+                self._heard = time.monotonic()
         except Exception:
             self.close()
             raise
         finally:
             if self._given_up:
                 self.close()
+
+    def _check_wanted(self) -> None:
+        if self._given_up:
+            raise httpx2.NetworkError("nobody waits for the answer")
 
     def _asked(self, request: httpx2.Request) -> http.client.HTTPResponse:
         timeout: Mapping[str, float | None] = request.extensions.get("timeout", {})
@@ -141,20 +148,25 @@ class _Wire:
             connection.timeout = timeout.get("connect")
             with _as_httpx(httpx2.ConnectTimeout, httpx2.ConnectError):
                 connection.connect()
+            self._socket = connection.sock
+            self._check_wanted()
         with _as_httpx(httpx2.ReadTimeout, httpx2.ReadError):
             connection.sock.settimeout(timeout.get("read"))
             connection.endheaders()
-            return connection.getresponse()
+            head = connection.getresponse()
+        if head.length == 0:  # nobody reads it to its end, which ends it for http.client
+            head.close()
+        return head
 
     def give_up(self) -> None:
         """End what its thread may be waiting for; the thread closes it, or nobody asks and it is closed here."""
         self._given_up = True
-        there = self._connection.sock
-        if there is not None:
+        if self._socket is not None:
             with suppress(OSError):
-                socket.socket.shutdown(there, socket.SHUT_RDWR)
+                socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
         if self._asking.acquire(blocking=False):
             self.close()
+            self._asking.release()
 
     def close(self) -> None:
         self._connection.close()
@@ -173,12 +185,13 @@ class _Body(httpx2.AsyncByteStream):
 async def _whole(wire: _Wire, head: http.client.HTTPResponse) -> bytearray:
     """The body. Its memory is taken here: of what a thread takes glibc keeps more, for each thread."""
     length = head.length
-    body = bytearray(_ROOM if length is None else length)
+    body = _room(length)
     used = 0
     while used < len(body):
-        with memoryview(body) as whole, whole[used:] as room:
-            took = await _beside(lambda: wire.read(head, room))
-            is_full = took == len(room)
+        room = memoryview(body)[used:]
+        took = await _beside(partial(wire.read, head, room))
+        is_full = took == len(room)
+        room.release()  # not where one gives up: the thread has it still
         used += took
         if not is_full:
             break
@@ -188,6 +201,13 @@ async def _whole(wire: _Wire, head: http.client.HTTPResponse) -> bytearray:
         raise httpx2.RemoteProtocolError("the connection ended in the middle of the answer")
     del body[used:]
     return body
+
+
+def _room(length: int | None) -> bytearray:
+    try:
+        return bytearray(_ROOM if length is None else length)
+    except (MemoryError, OverflowError) as error:
+        raise httpx2.RemoteProtocolError(f"there is no memory for an answer of {length} bytes") from error
 
 
 @contextmanager
