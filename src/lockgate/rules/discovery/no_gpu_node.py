@@ -98,7 +98,7 @@ def _as_told(words: OperatorWords, nodes: Nodes | Missing, stage: Stage) -> Fail
         severity=None if stage is Stage.SCHEDULING else Severity.ERROR,
         codes=("G01",),
         title="The operator finds no label of node discovery on any node",
-        summary=f"It says: {said.evidence.verbatim}. The nodes themselves were not read.",
+        summary=f"It says: {said.evidence.verbatim.rstrip('.')}. The nodes themselves were not read.",
         evidence=(said.evidence,),
         remedy=(_LOOK,),
     )

@@ -39,7 +39,8 @@ def plugin_idle(pod: Pod, gate_one: GateOne, plugin: Plugin, devices: Devices, l
 def _failed(gate: GateOne, row: GateRow, on: PluginOn, devices: Devices, logs: Logs | Missing) -> Failed:
     said = [*_published(row, devices), *log_lines(on.pod, logs)]
     namespace, _, name = on.pod.partition("/")
-    why = f"it says: {said[0].verbatim}" if said else "its log decides whether it found no GPU or missed the kubelet"
+    words = said[0].verbatim.rstrip(".") if said else ""
+    why = f"it says: {words}" if words else "its log decides whether it found no GPU or missed the kubelet"
     return Failed(
         about=f"node/{row.node}",
         summary=f"{row.node}: {on.pod} is ready, and {gate.resource} was never advertised there; {why}.",

@@ -109,7 +109,8 @@ def _summary(
     open_now: tuple[GateRow, ...], short: tuple[GateRow, ...], text: FailedScheduling | None, verbatim: str
 ) -> str:
     reasons = listed(f"{r.text} ({r.count})" for r in text.reasons) if text and text.reasons else ""
-    said = f"It says: {reasons or (text.prefilter if text else '') or verbatim}."
+    words = reasons or (text.prefilter if text else "") or verbatim
+    said = f"It says: {words.rstrip('.')}."
     if doubt := _in_doubt(open_now):
         offers = listed(f"{row.node} ({row.allocatable})" for row in doubt)
         return f"{said} There are enough on {offers}, and what pods request there is not known."
