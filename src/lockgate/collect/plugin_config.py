@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from lockgate.collect.reader import Reader
+from lockgate.kit.untyped import mapping_at
 from lockgate.kube import resources as kinds
 from lockgate.model.facts import NOT_COLLECTED, Missing
 from lockgate.model.objects import ClusterPolicy, DaemonSet
@@ -27,9 +28,7 @@ async def read_plugin_config(read: Reader, found: Mapping[str, Any]) -> Any:
 
 
 def _named(policy: ClusterPolicy) -> str:
-    plugin = policy.spec.get("devicePlugin")
-    config = plugin.get("config") if isinstance(plugin, dict) else None
-    return str(config.get("name") or "") if isinstance(config, dict) else ""
+    return str(mapping_at(policy.spec, "devicePlugin", "config").get("name") or "")
 
 
 def _is_plugin(daemon_set: DaemonSet) -> bool:

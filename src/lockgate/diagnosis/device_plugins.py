@@ -1,9 +1,10 @@
-"""Which DaemonSets run a GPU device plugin, whoever installed it, and which pod of a described node is one's."""
+"""Which DaemonSets run a GPU device plugin, whoever installed it; which pod of a described node is one's."""
 
 import re
 from typing import Final
 
-from lockgate.model.objects import Container, DaemonSet, Node
+from lockgate.kit.untyped import mapping_at
+from lockgate.model.objects import ClusterPolicy, Container, DaemonSet, Node
 from lockgate.model.told import ToldNode
 
 # What tells a device plugin from other workloads: NVIDIA's operator, its static manifests and chart, and ours; GKE's.
@@ -45,6 +46,11 @@ def _programs(container: Container) -> tuple[str, ...]:
     command = container.command
     is_script = bool(command) and command[0].rpartition("/")[2] in _SHELLS
     return tuple(_WORD.findall(" ".join((*command, *container.args)))) if is_script else command
+
+
+def switches_off(policy: ClusterPolicy) -> bool:
+    """Whether a policy says that the operator is to run no device plugin."""
+    return mapping_at(policy.spec, "devicePlugin").get("enabled") is False
 
 
 def named_plugin(node: Node | None) -> str:

@@ -22,6 +22,7 @@ from lockgate.diagnosis.unread_logs import unread_logs
 from lockgate.diagnosis.ways import COLLECT, PROBE, UNSEEN, read_log, read_node
 from lockgate.kit.by_identity import by_two
 from lockgate.kit.counted import counted
+from lockgate.kit.untyped import mapping_at
 from lockgate.model.facts import API_SECTIONS, Missing, NodeFiles, NodeFolders, NodeStates, Snapshot
 from lockgate.model.finding import NotChecked, Severity
 from lockgate.model.objects import PodSpec
@@ -234,7 +235,7 @@ def _describes_drivers(facts: Facts) -> bool:
     """Whether a policy leaves the driver to NVIDIADriver objects."""
     policies = facts.get("cluster_policies")
     known = () if isinstance(policies, Missing) else policies
-    return any((policy.spec.get("driver") or {}).get(_DRIVER_CRD) for policy in known)
+    return any(mapping_at(policy.spec, "driver").get(_DRIVER_CRD) for policy in known)
 
 
 def _spec(subject: Subject) -> PodSpec:

@@ -1,7 +1,7 @@
 """GPUs that a container gets without a request: by a variable that somebody set, where the runtime heeds it."""
 
 import re
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -12,6 +12,7 @@ from lockgate.diagnosis.views.gate_two import GateTwo, NodeGate
 from lockgate.diagnosis.views.handler import NeededHandler
 from lockgate.diagnosis.views.node_words import NodeWords
 from lockgate.diagnosis.views.words import Words
+from lockgate.kit.untyped import mappings_at
 from lockgate.model import names
 from lockgate.model.facts import ClusterPolicies, Logs, Missing
 from lockgate.model.finding import Evidence
@@ -93,8 +94,7 @@ def ignored(node: str, policies: ClusterPolicies | Missing, words: NodeWords | M
 
 def _by_policy(policies: ClusterPolicies | Missing) -> Evidence | None:
     for policy in () if isinstance(policies, Missing) else policies:
-        toolkit: Any = policy.spec.get("toolkit") or {}
-        for each in toolkit.get("env") or ():
+        for each in mappings_at(policy.spec, "toolkit", "env"):
             if each.get("name") == _ENV and str(each.get("value", "")).lower() in _OFF:
                 return Evidence(object=f"clusterpolicy/{policy.name}", field=f"spec.toolkit.env[{_ENV}]", value="false")
     return None

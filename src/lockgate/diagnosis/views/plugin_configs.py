@@ -5,13 +5,14 @@ The policy's `devicePlugin.config.name` is a ConfigMap whose keys are configurat
 configuration (gpu-operator, assets/state-device-plugin: FALLBACK_STRATEGIES=empty).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
 
 from lockgate.diagnosis.views.plugin import Plugin
 from lockgate.kit.plain_yaml import PlainYamlError, parse_documents
+from lockgate.kit.untyped import mapping_at, mappings_at
 from lockgate.model import names
 from lockgate.model.facts import ClusterPolicies, ConfigMaps, Missing, Nodes
 from lockgate.model.finding import Evidence
@@ -114,16 +115,16 @@ def plugin_configs(
     )
 
 
-def _named(policy: ClusterPolicy) -> dict[str, Any]:
+def _named(policy: ClusterPolicy) -> Mapping[str, Any]:
     """The policy's choice of a ConfigMap; nothing of a policy that the operator ignores."""
-    return {} if policy.status.state == "ignored" else _dict(_dict(policy.spec.get("devicePlugin")).get("config"))
+    return {} if policy.status.state == "ignored" else mapping_at(policy.spec, "devicePlugin", "config")
 
 
 def _shares(config_map: ConfigMap) -> Iterator[Share]:
     for key, text in config_map.data.items():
-        sharing = _dict(_read(text).get("sharing"))
-        for way in map(_dict, map(sharing.get, _WAYS)):
-            for resource in map(_dict, _list(way.get("resources"))):
+        sharing = mapping_at(_read(text), "sharing")
+        for way in (mapping_at(sharing, each) for each in _WAYS):
+            for resource in mappings_at(way, "resources"):
                 replicas = resource.get("replicas")
                 whole = str(resource.get("name", "")).removeprefix(f"{names.NVIDIA_GROUP}/") == "gpu"
                 if whole and isinstance(replicas, int) and replicas > 1:
@@ -132,18 +133,10 @@ def _shares(config_map: ConfigMap) -> Iterator[Share]:
                     yield Share(key=key, replicas=replicas, is_renamed=renamed, one_each=one)
 
 
-def _read(text: str) -> dict[str, Any]:
-    """What a configuration says; nothing where it is no YAML of an object, which its plugin refuses."""
+def _read(text: str) -> object:
+    """What a configuration says; nothing where it is not one YAML document, which its plugin refuses."""
     try:
         found = parse_documents(text.encode(), _MOST_VALUES)
     except PlainYamlError:
-        return {}
-    return _dict(found[0]) if len(found) == 1 else {}
-
-
-def _dict(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
+        return None
+    return found[0] if len(found) == 1 else None

@@ -8,11 +8,10 @@ How to tell: the environment of the device plugin's DaemonSet, against `driver.r
 Fix: update the operator, or set the variable to `false` in `devicePlugin.env`.
 """
 
-from typing import Any
-
 from lockgate.diagnosis.device_plugins import is_plugin
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.stage import Stage
+from lockgate.kit.untyped import mapping_at, mappings_at
 from lockgate.model.facts import ClusterPolicies, DaemonSets
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import ClusterPolicy, DaemonSet
@@ -43,7 +42,7 @@ def rdma_by_default(daemon_sets: DaemonSets, cluster_policies: ClusterPolicies) 
 
 
 def _unasked(ds: DaemonSet, policy: ClusterPolicy) -> tuple[Evidence, ...]:
-    own = {e.get("name") for e in (policy.spec.get("devicePlugin") or {}).get("env") or ()}
+    own = {e.get("name") for e in mappings_at(policy.spec, "devicePlugin", "env")}
     return tuple(
         Evidence(
             object=f"daemonset/{ds.namespace}/{ds.name}", field=f"{container.name}.env[{env.name}]", value=env.value
@@ -55,7 +54,4 @@ def _unasked(ds: DaemonSet, policy: ClusterPolicy) -> tuple[Evidence, ...]:
 
 
 def _enabled(policy: ClusterPolicy, name: str) -> bool:
-    place: Any = policy.spec
-    for key in _WHERE[name]:
-        place = place.get(key) or {}
-    return bool(place.get("enabled"))
+    return bool(mapping_at(policy.spec, *_WHERE[name]).get("enabled"))

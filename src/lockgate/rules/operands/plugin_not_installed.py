@@ -8,6 +8,7 @@ How to tell: `kubectl get ds -A` has no DaemonSet of a device plugin.
 Fix: install a GPU operator, or let the ClusterPolicy enable the device plugin.
 """
 
+from lockgate.diagnosis.device_plugins import switches_off
 from lockgate.diagnosis.gate_row import Obstacle
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import gate_rows, listed
@@ -40,7 +41,7 @@ def plugin_not_installed(
     if plugin.daemon_sets or not rows or any(row.others for row in rows):
         return None
     policies = () if isinstance(cluster_policies, Missing) else cluster_policies
-    switched_off = [p for p in policies if _disabled(p.spec)]
+    switched_off = [p for p in policies if switches_off(p)]
     why = "the ClusterPolicy switches it off" if switched_off else _operators(cluster_policies)
     return Failed(
         about="daemonsets",
@@ -76,8 +77,3 @@ def _operators(policies: ClusterPolicies | Missing) -> str:
     if isinstance(policies, Missing):
         return f"whether a ClusterPolicy asks for one is not known ({policies.reason})"
     return counted(len(policies), "ClusterPolicy object exists", "ClusterPolicy objects exist")
-
-
-def _disabled(spec: dict[str, object]) -> bool:
-    section = spec.get("devicePlugin")
-    return isinstance(section, dict) and section.get("enabled") is False

@@ -10,6 +10,7 @@ operator: newer ones leave the step out.
 
 import re
 
+from lockgate.diagnosis.device_plugins import switches_off
 from lockgate.diagnosis.rule import Outcome, rule
 from lockgate.diagnosis.stack_fault import STAGES, blame, read_logs, with_more
 from lockgate.diagnosis.views.ailing import Ailing
@@ -31,7 +32,7 @@ _TEXT = re.compile(r"GPU resources are not (?:yet )?discovered by the node")
 )
 def resources_not_seen(ailing: Ailing, cluster_policies: ClusterPolicies | Missing) -> Outcome:
     policies = () if isinstance(cluster_policies, Missing) else cluster_policies
-    off = next((p for p in policies if _is_off(p)), None)
+    off = next((p for p in policies if switches_off(p)), None)
     return blame(
         ailing,
         lambda on: with_more(on.said(_TEXT, of=("operator-validator",)), _seen(off) if off else None),
@@ -41,11 +42,6 @@ def resources_not_seen(ailing: Ailing, cluster_policies: ClusterPolicies | Missi
         ),
         _remedies,
     )
-
-
-def _is_off(policy: ClusterPolicy) -> bool:
-    section = policy.spec.get("devicePlugin")
-    return isinstance(section, dict) and section.get("enabled") is False
 
 
 def _seen(off: ClusterPolicy) -> Evidence:
