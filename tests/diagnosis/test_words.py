@@ -4,6 +4,7 @@ import re
 
 from lockgate.diagnosis.views.node_words import node_words
 from lockgate.diagnosis.views.operands import operands
+from lockgate.diagnosis.views.pod_logs import PodLogs
 from lockgate.diagnosis.views.words import words
 from lockgate.model.facts import Log, Missing, NodeFiles
 from lockgate.model.objects import (
@@ -18,6 +19,7 @@ from lockgate.model.objects import (
     StateTerminated,
 )
 
+NONE = PodLogs(())
 LOST = re.compile(r"GPU (?P<what>\w+)")
 
 
@@ -32,21 +34,21 @@ def said(text: str, field_path: str = "") -> Event:
 
 
 def test_a_containers_state_speaks_before_events_and_logs() -> None:
-    found = words(pod("GPU a"), (said("GPU b"),), (Log("ml", "x", "main", "GPU c"),)).find(LOST)
+    found = words(pod("GPU a"), (said("GPU b"),), PodLogs((Log("ml", "x", "main", "GPU c"),))).find(LOST)
     assert found is not None
     assert (found.match["what"], found.container) == ("a", "main")
     assert found.evidence.field == "status.containerStatuses[main].state.terminated"
 
 
 def test_the_newest_event_speaks_and_names_its_container() -> None:
-    found = words(pod(), (said("GPU a"), said("GPU b", "spec.containers{side}")), ()).find(LOST)
+    found = words(pod(), (said("GPU a"), said("GPU b", "spec.containers{side}")), NONE).find(LOST)
     assert found is not None
     assert (found.match["what"], found.container) == ("b", "side")
 
 
 def test_the_last_line_of_the_present_run_speaks_for_the_logs() -> None:
     old, now = Log("ml", "x", "main", "GPU old", previous=True), Log("ml", "x", "main", "GPU a\n GPU b \nother")
-    found = words(pod(), Missing("no events"), (old, now)).find(LOST)
+    found = words(pod(), Missing("no events"), PodLogs((old, now))).find(LOST)
     assert found is not None
     assert (found.evidence.verbatim, found.evidence.object) == ("GPU b", "log of x/main")
 
@@ -62,22 +64,25 @@ def test_of_a_pod_that_is_ready_only_what_it_says_now_counts() -> None:
         ),
     )
     before = Log("ml", "x", "main", "GPU old", previous=True)
-    assert words(ready, (said("GPU b"),), (before,)).find(LOST) is None
-    assert words(ready, (), (before, Log("ml", "x", "main", "GPU now"))).find(LOST) is not None
+    assert words(ready, (said("GPU b"),), PodLogs((before,))).find(LOST) is None
+    assert words(ready, (), PodLogs((before, Log("ml", "x", "main", "GPU now")))).find(LOST) is not None
 
 
 def test_what_the_program_itself_says_can_be_left_out() -> None:
-    logs = (Log("ml", "x", "main", "GPU a"),)
+    logs = PodLogs((Log("ml", "x", "main", "GPU a"),))
     assert words(pod(), (), logs).find_outside_logs(LOST) is None
     assert words(pod("GPU b"), (), logs).find_outside_logs(LOST) is not None
 
 
 def test_what_other_pods_say_is_not_heard() -> None:
-    assert words(pod(), (), (Log("ml", "y", "main", "GPU a"), Log("other", "x", "main", "GPU a"))).find(LOST) is None
+    assert (
+        words(pod(), (), PodLogs((Log("ml", "y", "main", "GPU a"), Log("other", "x", "main", "GPU a")))).find(LOST)
+        is None
+    )
 
 
 def test_a_pattern_that_stands_first_wins_over_a_nearer_text() -> None:
-    found = words(pod("GPU a"), (said("bus b"),), ()).find(re.compile("bus"), LOST)
+    found = words(pod("GPU a"), (said("bus b"),), NONE).find(re.compile("bus"), LOST)
     assert found is not None
     assert found.evidence.verbatim == "bus b"
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from lockgate.diagnosis.stage import Stage, statuses
 from lockgate.diagnosis.subject import Facts, Subject
+from lockgate.diagnosis.views.pod_logs import PodLogs
 from lockgate.model.facts import Missing
 from lockgate.model.objects import Pod
 from lockgate.model.pod_state import has_run, is_well
@@ -19,8 +20,9 @@ _TELLING: Final = ("driver", "device-plugin")
 
 def unread_logs(subject: Subject, facts: Facts) -> Missing | None:
     """Which logs of a subject were not read, of facts that hold logs; None where they were, or where there are none."""
-    logs = facts.get("logs")
-    read = set() if isinstance(logs, Missing) else {(log.namespace, log.pod, log.container) for log in logs}
+    read = facts.get("pod_logs")
+    if isinstance(read, Missing):
+        return None
     if subject.stage is Stage.NODE and subject.node is not None:
         operands = facts.get("operands").on(subject.node.name)
         silent = [each.operand for each in operands if each.operand in _TELLING and _is_unread(each.pod, read)]
@@ -31,12 +33,16 @@ def unread_logs(subject: Subject, facts: Facts) -> Missing | None:
     if _is_unread(pod, read):
         return _missing((f"pod {pod.name}",))
     sick = [s.name for s in statuses(pod) if has_run(s) and not is_well(s)]
-    return _missing(f"its container {name}" for name in sick if (pod.namespace, pod.name, name) not in read)
+    return _missing(f"its container {name}" for name in sick if name not in _read_of(pod, read))
 
 
-def _is_unread(pod: Pod, read: Iterable[tuple[str, str, str]]) -> bool:
-    ran = any(map(has_run, statuses(pod)))
-    return ran and not any((namespace, name) == (pod.namespace, pod.name) for namespace, name, _ in read)
+def _is_unread(pod: Pod, read: PodLogs) -> bool:
+    return any(map(has_run, statuses(pod))) and not _read_of(pod, read)
+
+
+def _read_of(pod: Pod, read: PodLogs) -> set[str]:
+    """The containers of a pod of which a log was read."""
+    return {log.container for log in read.of(pod.namespace, pod.name)}
 
 
 def _missing(whose: Iterable[str]) -> Missing | None:

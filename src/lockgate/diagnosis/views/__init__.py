@@ -26,6 +26,7 @@ from lockgate.diagnosis.views.places import places
 from lockgate.diagnosis.views.plugin import plugin
 from lockgate.diagnosis.views.plugin_configs import plugin_configs
 from lockgate.diagnosis.views.pod_events import pod_events, workload_events
+from lockgate.diagnosis.views.pod_logs import pod_logs
 from lockgate.diagnosis.views.refusals import refusals
 from lockgate.diagnosis.views.stacks import stacks
 from lockgate.diagnosis.views.struck import struck
@@ -53,6 +54,7 @@ VIEWS: dict[str, Callable[..., Any]] = {
     "plugin": plugin,
     "plugin_configs": plugin_configs,
     "pod_events": pod_events,
+    "pod_logs": pod_logs,
     "refusals": refusals,
     "runtime_class": runtime_class,
     "spec": spec,

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterator
 
+from lockgate.diagnosis.views.pod_logs import PodLogs
 from lockgate.diagnosis.views.words import Said, words
-from lockgate.model.facts import ClusterPolicies, Logs, Missing, NvidiaDrivers, Pods
+from lockgate.model.facts import ClusterPolicies, Missing, NvidiaDrivers, Pods
 from lockgate.model.finding import Evidence
 from lockgate.model.objects import Condition, Pod
 
@@ -14,7 +15,7 @@ _LABEL = ("app", "gpu-operator")  # of NVIDIA's operator, and of ours
 class OperatorWords:
     """Everything that an operator says of itself."""
 
-    def __init__(self, conditions: tuple[tuple[str, Condition], ...], pods: Pods, logs: Logs | Missing) -> None:
+    def __init__(self, conditions: tuple[tuple[str, Condition], ...], pods: Pods, logs: PodLogs | Missing) -> None:
         self._conditions, self.pods, self._logs = conditions, pods, logs
 
     def find(self, *patterns: re.Pattern[str]) -> Said | None:
@@ -44,7 +45,7 @@ def operator_words(
     namespace_pods: Pods | Missing,
     cluster_policies: ClusterPolicies | Missing,
     nvidia_drivers: NvidiaDrivers | Missing,
-    logs: Logs | Missing,
+    pod_logs: PodLogs | Missing,
 ) -> OperatorWords:
     """Bring together what the operator says; what is not known says nothing."""
     policies = () if isinstance(cluster_policies, Missing) else cluster_policies
@@ -55,7 +56,7 @@ def operator_words(
         *((f"clusterpolicy/{p.name}", c) for p in policies for c in p.status.conditions),
     )
     own = () if isinstance(near, Missing) else tuple(filter(is_operator, near))
-    return OperatorWords(conditions, own, logs)
+    return OperatorWords(conditions, own, pod_logs)
 
 
 def is_operator(pod: Pod) -> bool:

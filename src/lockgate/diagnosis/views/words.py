@@ -11,7 +11,8 @@ import msgspec
 
 from lockgate.diagnosis.seen import event, pod_ref
 from lockgate.diagnosis.stage import is_ready, statuses
-from lockgate.model.facts import Events, Log, Logs, Missing
+from lockgate.diagnosis.views.pod_logs import PodLogs
+from lockgate.model.facts import Events, Log, Missing
 from lockgate.model.finding import Evidence
 from lockgate.model.objects import ContainerStatus, Pod
 
@@ -74,11 +75,10 @@ class Words:
                     yield Said(match, Evidence(object=where, verbatim=line.strip()[:_LONGEST]), log.container)
 
 
-def words(pod: Pod, pod_events: Events | Missing, logs: Logs | Missing) -> Words:
+def words(pod: Pod, pod_events: Events | Missing, pod_logs: PodLogs | Missing) -> Words:
     """Bring together what is said about a pod; what is not known says nothing."""
     events = () if isinstance(pod_events, Missing) else pod_events
-    known = () if isinstance(logs, Missing) else logs
-    own = [log for log in known if (log.namespace, log.pod) == (pod.namespace, pod.name)]
+    own = () if isinstance(pod_logs, Missing) else pod_logs.of(pod.namespace, pod.name)
     return Words(pod, events, tuple(sorted(own, key=lambda log: log.previous)))
 
 

@@ -19,6 +19,7 @@ from lockgate.diagnosis.seen import MOST_NODES, listed, log_lines, more_nodes
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.places import Places
 from lockgate.diagnosis.views.plugin import Plugin, PluginOn, PluginState
+from lockgate.diagnosis.views.pod_logs import PodLogs
 from lockgate.model.facts import Events, Logs, Missing, Pods, Snapshot
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.gpu_node import is_gpu_node
@@ -43,7 +44,7 @@ def plugin_down(
     node: Node | Missing,
     places: Places,
     plugin: Plugin | Missing,
-    logs: Logs | Missing,
+    pod_logs: PodLogs | Missing,
     demand: Pods,
     pod_events: Events | Missing,
     snapshot: Snapshot,
@@ -57,10 +58,10 @@ def plugin_down(
     nodes = [node.name] if not isinstance(node, Missing) else sorted(plugin.rows)
     there = [plugin.on(name) for name in nodes]
     down = [on for on in there if on.state is PluginState.NOT_READY and on.pod]
-    idle = [on for on in there if on.state is PluginState.RUNNING and _says(on, logs, _NO_DEVICE)]
+    idle = [on for on in there if on.state is PluginState.RUNNING and _says(on, pod_logs, _NO_DEVICE)]
     if not down and not idle:
         return None
-    return _failed(down or idle, bool(down), logs, _severity(stage, bool(down), bool(demand)))
+    return _failed(down or idle, bool(down), pod_logs, _severity(stage, bool(down), bool(demand)))
 
 
 def _severity(stage: Stage, down: bool, demand: bool) -> Severity | None:
@@ -70,7 +71,7 @@ def _severity(stage: Stage, down: bool, demand: bool) -> Severity | None:
     return Severity.ERROR if down else Severity.WARNING if demand else Severity.INFO
 
 
-def _failed(there: list[PluginOn], down: bool, logs: Logs | Missing, severity: Severity | None) -> Failed:
+def _failed(there: list[PluginOn], down: bool, logs: PodLogs | Missing, severity: Severity | None) -> Failed:
     first, where = there[0], listed(on.node for on in there)
     what = first.why_not if down else "it runs and finds no device"
     driver = _says(first, logs, _NO_DRIVER)
@@ -91,16 +92,20 @@ def _failed(there: list[PluginOn], down: bool, logs: Logs | Missing, severity: S
     )
 
 
-def _says(on: PluginOn, logs: Logs | Missing, words: re.Pattern[str]) -> bool:
-    own = () if isinstance(logs, Missing) else (log for log in logs if f"{log.namespace}/{log.pod}" == on.pod)
-    return any(words.search(log.text) for log in own)
+def _says(on: PluginOn, logs: PodLogs | Missing, words: re.Pattern[str]) -> bool:
+    return any(words.search(log.text) for log in _logs_of(on, logs))
 
 
-def _seen(on: PluginOn, logs: Logs | Missing) -> tuple[Evidence, ...]:
+def _logs_of(on: PluginOn, logs: PodLogs | Missing) -> Logs:
+    namespace, _, name = on.pod.partition("/")
+    return () if isinstance(logs, Missing) else logs.of(namespace, name)
+
+
+def _seen(on: PluginOn, logs: PodLogs | Missing) -> tuple[Evidence, ...]:
     value = "Ready" if on.state is PluginState.RUNNING else "not Ready"
     return (
         Evidence(object=f"pod/{on.pod}", field="status", value=value, verbatim=on.why_not, note=f"on {on.node}"),
-        *log_lines(on.pod, logs),
+        *log_lines(on.pod, _logs_of(on, logs)),
     )
 
 
