@@ -166,3 +166,21 @@ def test_what_kubectl_watches_has_a_column_before_the_others() -> None:
 )
 def test_other_text_is_no_event_list(text: str) -> None:
     assert not looks_like_events(text)
+
+
+class Counting(str):
+    """A line that counts how often its length is asked for."""
+
+    asked = 0
+
+    def __len__(self) -> int:  # type: ignore[explicit-override]
+        Counting.asked += 1
+        return super().__len__()
+
+
+def test_what_follows_a_row_is_looked_at_once_however_many_lines_it_has() -> None:
+    head = "LAST SEEN   TYPE      REASON   OBJECT   MESSAGE"
+    blank = Counting("")
+    event, _ = next(rows((head, "5m          Warning   Failed   Pod/x    boom", *[blank] * 20_000), "ml"))
+    assert event.message == "boom"
+    assert Counting.asked < 5 * 20_000

@@ -56,15 +56,16 @@ def rows(lines: Iterable[str], namespace: str) -> Iterator[tuple[Event, str]]:
 def _whole_rows(lines: Iterable[str]) -> Iterator[Cells]:
     """Each row with all lines of its message: up to the next row; of the last one up to a blank line."""
     columns: _Columns = []
-    row, below = Cells(), list[str]()
+    row, below, size = Cells(), list[str](), 0
     for line in lines:
         head = _HEADER.match(line) is not None
         following = Cells() if head else _cells(line, columns)
         if not (following or head or is_prompt(line) or _OTHER_TABLE.match(line)):
-            below += [line] if sum(map(len, below)) < _LONGEST else []
+            below += [line] if size < _LONGEST else []
+            size += len(line) + 1
             continue
         yield from _completed(row, below if following else _up_to_blank(below))
-        row, below = following, []
+        row, below, size = following, [], 0
         columns = [(found[0], found.start()) for found in _NAME.finditer(line)] if head else columns
     yield from _completed(row, _up_to_blank(below))
 
