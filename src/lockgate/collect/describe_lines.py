@@ -19,6 +19,7 @@ EVENT: Final = re.compile(
 _MESSAGE: Final = re.compile(r"^(?P<indent>[ \t]*)Message:[ \t]+\S")
 _EXIT_CODE: Final = re.compile(r"^[ \t]+Exit Code:\s+-?\d+\s*$")
 _INNER: Final = re.compile(r"^[ \t]+[A-Z][\w ]*:(?:\s|$)")
+_MOST: Final = 4200  # lines: the kubelet keeps 4 KB of what a container says as it ends
 # What describePod writes below the pod's own message.
 _BELOW: Final = re.compile(
     r"^(?:SeccompProfile|LocalhostProfile|IPs?|Controlled By|NominatedNodeName|Resources|QoS Class|Readiness Gates"
@@ -61,10 +62,12 @@ def _end_of_event(lines: list[str], start: int) -> int:
 
 def _end_in_state(lines: list[str], start: int) -> int:
     """The exit code; where it was cut off, the next field."""
-    below = _next(lines, start, _BELOW)
-    exit_code = _next(lines[:below], start, _EXIT_CODE)
-    return exit_code if exit_code < below else min(below, _next(lines, start, _INNER))
+    below = _next(lines, start, _BELOW, min(start + _MOST, len(lines)))
+    exit_code = _next(lines, start, _EXIT_CODE, below)
+    return exit_code if exit_code < below else _next(lines, start, _INNER, below)
 
 
-def _next(lines: list[str], start: int, pattern: re.Pattern[str]) -> int:
-    return next((at for at in range(start, len(lines)) if pattern.match(lines[at])), len(lines))
+def _next(lines: list[str], start: int, pattern: re.Pattern[str], end: int | None = None) -> int:
+    """The first line that fits, before `end` or that of the text; else that end."""
+    end = len(lines) if end is None else end
+    return next((at for at in range(start, end) if pattern.match(lines[at])), end)

@@ -22,11 +22,9 @@ def unwrapped(text: str) -> str:
     """The text without what surrounds it; a text that nothing surrounds stays as it is."""
     lines = textwrap.dedent(_STEERING.sub("", text.replace("\r\n", "\n"))).split("\n")
     lines = _unquoted(lines)
-    while lines and _surrounds(lines[0]):
-        lines = lines[1:]
-    while lines and _surrounds(lines[-1]):
-        lines = lines[:-1]
-    return textwrap.dedent("\n".join((*lines, "")))
+    first = next((at for at, line in enumerate(lines) if not _surrounds(line)), len(lines))
+    end = next((at for at in range(len(lines), first, -1) if not _surrounds(lines[at - 1])), first)
+    return textwrap.dedent("\n".join((*lines[first:end], "")))
 
 
 def _unquoted(lines: list[str]) -> list[str]:
