@@ -147,6 +147,11 @@ def test_a_fault_that_is_none_of_gpus_hides_no_gpu_fault_beside_it() -> None:
     muting = msgspec.structs.replace(other, mutes=("b/b",))
     follower = diagnose(_one_pod(), X, [muting, _rule("b/b", _fails, severity=Severity.ERROR)])
     assert follower.findings[1].follows == "a/a"
+    between = _rule("c/c", _fails, gpu=False, severity=Severity.ERROR, mutes=("b/b",))
+    muting = msgspec.structs.replace(other, mutes=("c/c",))
+    far = diagnose(_one_pod(), X, [muting, between, _rule("b/b", _fails, severity=Severity.INFO)])
+    assert [(f.id, f.follows) for f in far.findings] == [("a/a", ""), ("c/c", "a/a"), ("b/b", "c/c")]
+    assert far.verdict is Verdict.NOT_GPU
     alone = diagnose(_one_pod(), X, [other, _rule("b/b", _fails, severity=Severity.WARNING)])
     assert alone.verdict is Verdict.NOT_GPU
 

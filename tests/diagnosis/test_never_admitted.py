@@ -27,7 +27,6 @@ def refused(message: str, reason: str = "Pending") -> Condition:
         refused("The workload requests exceed the maximum quota: nvidia.com/gpu 8 > 4"),
         refused("insufficient quota for nvidia.com/gpu in flavor a100, request (16) > maximum capacity (8)"),
         refused("LocalQueue team-a doesn't exist", "Inadmissible"),
-        refused("ClusterQueue all is inactive", "Inadmissible"),
     ],
 )
 def test_what_no_quota_would_ever_take_is_never_admitted(condition: Condition) -> None:
@@ -38,6 +37,8 @@ def test_what_no_quota_would_ever_take_is_never_admitted(condition: Condition) -
     "condition",
     [
         refused("insufficient unused quota for nvidia.com/gpu in flavor a100, 2 more needed"),
+        refused("LocalQueue lq is inactive", "Inadmissible"),
+        refused("ClusterQueue all is inactive", "Inadmissible"),
         Condition(type="QuotaReserved", status="True", reason="QuotaReserved"),
     ],
 )

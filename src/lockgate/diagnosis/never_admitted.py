@@ -1,6 +1,7 @@
-"""Work that Kueue can never admit: it asks for more than its queue could ever give, or its queue takes nothing.
+"""Work that Kueue can never admit: it asks for more than its queue could ever give, or its queue is not there.
 
-What merely waits in a queue waits by design; this does so for good, until somebody changes the quota or the work.
+What merely waits in a queue waits by design, and so does what waits in one that is inactive: somebody may have stopped
+it. This does so for good, until somebody changes the quota or the work.
 """
 
 import re
@@ -14,7 +15,7 @@ from lockgate.model.queues import QueuedWorkload
 _REASON: Final = "ExceedsMaxQuota"
 _NEVER: Final = re.compile(
     r"exceeds? the maximum quota|> maximum capacity \("
-    r"|(?:LocalQueue|ClusterQueue) \S+ (?:doesn't exist|does not exist|is inactive|is stopped)"
+    r"|(?:LocalQueue|ClusterQueue) \S+ (?:doesn't exist|does not exist)"
 )
 Owner = tuple[str, str, str]  # kind, namespace, name
 

@@ -58,7 +58,7 @@ def _remarks(findings: Sequence[Finding]) -> str:
 def _as_cause_of(first: Finding, findings: Sequence[Finding]) -> Finding:
     """A cause that could strike anything is a GPU fault where GPUs are what it took away: the plugin's own image."""
     behind = findings[findings.index(first) + 1 :]
-    struck = any(f.gpu for f in takewhile(lambda f: f.follows, behind))
+    struck = any(f.gpu for f in takewhile(lambda f: f.follows, behind) if f.follows == first.id)
     return msgspec.structs.replace(first, gpu=True) if struck else first
 
 
