@@ -145,6 +145,10 @@ CASES: dict[str, tuple[Make, tuple[str, ...]]] = {
         _file("pod.json", b'{"kind": "Pod", "metadata": {"name": "x", "labels": []}}'),
         ("no valid Pod", "`$.metadata.labels`"),
     ),
+    "a moment without a time zone": (
+        _file("pod.json", b'{"kind": "Pod", "metadata": {"name": "x", "deletionTimestamp": "2026-01-01T00:00:00"}}'),
+        ("no valid Pod", "timezone", "`$.metadata.deletionTimestamp`"),
+    ),
     "another kind under a resource's name": (
         _in_folder("cluster/pods.json", b'{"kind": "Node"}'),
         ("holds a Node where a Pod",),

@@ -6,11 +6,12 @@ hand-filled folder, an old API server or a redacted bundle may lack any of them.
 """
 
 import datetime as dt
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
 Labels = dict[str, str]
+Moment = Annotated[dt.datetime, msgspec.Meta(tz=True)]  # metav1.Time always has a zone; moments are compared
 
 
 class Object(msgspec.Struct, frozen=True, rename="camel", gc=False, omit_defaults=True):
@@ -31,8 +32,8 @@ class Metadata(Object, frozen=True):
     uid: str = ""
     resource_version: str = ""
     generation: int = 0
-    creation_timestamp: dt.datetime | None = None
-    deletion_timestamp: dt.datetime | None = None
+    creation_timestamp: Moment | None = None
+    deletion_timestamp: Moment | None = None
     deletion_grace_period_seconds: int | None = None
     labels: Labels = {}
     annotations: Labels = {}
@@ -59,8 +60,8 @@ class Condition(Object, frozen=True):
     status: str = ""
     reason: str = ""
     message: str = ""
-    last_transition_time: dt.datetime | None = None
-    last_heartbeat_time: dt.datetime | None = None
+    last_transition_time: Moment | None = None
+    last_heartbeat_time: Moment | None = None
     observed_generation: int | None = None
 
 
@@ -270,7 +271,7 @@ class StateWaiting(Object, frozen=True):
 
 
 class StateRunning(Object, frozen=True):
-    started_at: dt.datetime | None = None
+    started_at: Moment | None = None
 
 
 class StateTerminated(Object, frozen=True):
@@ -278,8 +279,8 @@ class StateTerminated(Object, frozen=True):
     message: str = ""
     exit_code: int = 0
     signal: int = 0
-    started_at: dt.datetime | None = None
-    finished_at: dt.datetime | None = None
+    started_at: Moment | None = None
+    finished_at: Moment | None = None
 
 
 class ContainerState(Object, frozen=True):
@@ -325,7 +326,7 @@ class PodStatus(Object, frozen=True):
     reason: str = ""
     message: str = ""
     nominated_node_name: str = ""
-    start_time: dt.datetime | None = None
+    start_time: Moment | None = None
     conditions: tuple[Condition, ...] = ()
     container_statuses: tuple[ContainerStatus, ...] = ()
     init_container_statuses: tuple[ContainerStatus, ...] = ()
@@ -434,7 +435,7 @@ class ObjectReference(Object, frozen=True):
 
 class EventSeries(Object, frozen=True):
     count: int = 0
-    last_observed_time: dt.datetime | None = None
+    last_observed_time: Moment | None = None
 
 
 class EventSource(Object, frozen=True):
@@ -450,16 +451,16 @@ class Event(Resource, frozen=True):
     message: str = ""
     note: str = ""
     count: int | None = None
-    first_timestamp: dt.datetime | None = None
-    last_timestamp: dt.datetime | None = None
-    event_time: dt.datetime | None = None
+    first_timestamp: Moment | None = None
+    last_timestamp: Moment | None = None
+    event_time: Moment | None = None
     series: EventSeries | None = None
     involved_object: ObjectReference = ObjectReference()
     regarding: ObjectReference | None = None
     source: EventSource = EventSource()
     reporting_component: str = ""
     deprecated_count: int | None = None
-    deprecated_last_timestamp: dt.datetime | None = None
+    deprecated_last_timestamp: Moment | None = None
     deprecated_source: EventSource | None = None
 
     @property
@@ -581,8 +582,8 @@ class ConfigMap(Resource, frozen=True):
 class LeaseSpec(Object, frozen=True):
     holder_identity: str | None = None
     lease_duration_seconds: int | None = None
-    acquire_time: dt.datetime | None = None
-    renew_time: dt.datetime | None = None
+    acquire_time: Moment | None = None
+    renew_time: Moment | None = None
     lease_transitions: int | None = None
 
 
