@@ -43,6 +43,13 @@ def run(answers: list[Answer], test: Callable[[FakeServer, Ask], Awaitable[None]
     asyncio.run(asyncio.wait_for(body(), 20))
 
 
+async def until(holds: Callable[[], bool]) -> None:
+    """Wait for what threads and servers do in a moment; what never holds ends the test."""
+    async with asyncio.timeout(10):
+        while not holds():
+            await asyncio.sleep(0.01)
+
+
 @pytest.mark.parametrize(
     "answer",
     [
@@ -82,8 +89,7 @@ def test_a_connection_that_the_server_closed_meanwhile_is_not_asked_again() -> N
 def test_a_connection_that_is_to_be_closed_is() -> None:
     async def test(server: FakeServer, ask: Ask) -> None:
         await ask()
-        await asyncio.sleep(0.05)
-        assert not server.open
+        await until(lambda: not server.open)
 
     run([Answer(BODY, headers={"Connection": "close"})], test)
 
@@ -121,13 +127,11 @@ def test_a_connection_on_which_somebody_gave_up_is_not_used_again() -> None:
     async def test(server: FakeServer, ask: Ask) -> None:
         before = threading.enumerate()
         asking = asyncio.ensure_future(ask())
-        await asyncio.sleep(0.05)
-        assert len(threading.enumerate()) > len(before)
+        await until(lambda: len(threading.enumerate()) > len(before))
         asking.cancel()
         await asyncio.gather(asking, return_exceptions=True)
         assert asking.cancelled()
-        await asyncio.sleep(0.05)
-        assert threading.enumerate() == before
+        await until(lambda: threading.enumerate() == before)
         assert (await ask()).content == BODY
 
     run([Answer(lines=[None]), Answer(BODY)], test)
@@ -142,8 +146,7 @@ def test_whoever_gives_up_while_a_body_of_known_length_arrives_is_cancelled(head
         asking.cancel()
         await asyncio.gather(asking, return_exceptions=True)
         assert asking.cancelled()
-        await asyncio.sleep(0.05)
-        assert threading.enumerate() == before
+        await until(lambda: threading.enumerate() == before)
 
     run([Answer(b"half", headers={"Content-Length": "8", **headers})], test)
 
@@ -157,8 +160,7 @@ def test_whoever_gives_up_at_once_leaves_no_thread_behind() -> None:
             await asyncio.sleep(0)
             asking.cancel()
             await asyncio.gather(asking, return_exceptions=True)
-        await asyncio.sleep(0.2)
-        assert threading.enumerate() == before
+        await until(lambda: threading.enumerate() == before)
 
     run([Answer(lines=[None])] * 50, test)
 
