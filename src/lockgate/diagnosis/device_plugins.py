@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from lockgate.kit.started import programs
 from lockgate.kit.untyped import mapping_at
 from lockgate.model.objects import ClusterPolicy, Container, DaemonSet, Node
 from lockgate.model.told import ToldNode
@@ -19,8 +20,6 @@ _COMMAND = "nvidia-device-plugin"
 _OTHER_PROGRAMS = ("gpu-feature-discovery", "mps-control-daemon", "config-manager")
 # The pods of all of these by name; GKE has them per kind of disk and node (nvidia-gpu-device-plugin-small-cos).
 _POD_NAME: Final = re.compile(r"nvidia-(?:gpu-)?device-plugin(?:-[a-z0-9]+)*$")
-_SHELLS: Final = ("sh", "bash", "ash", "dash")
-_WORD: Final = re.compile(r"[^\s;&|(){}\"'=]+")
 _LABELS = ("app", "name", "k8s-app", "app.kubernetes.io/name")
 
 
@@ -35,17 +34,10 @@ def is_plugin(daemon_set: DaemonSet) -> bool:
 
 
 def _runs_plugin(container: Container) -> bool:
-    programs = _programs(container)
-    if any(word.endswith(_OTHER_PROGRAMS) for word in (container.name, *programs)):
+    started = programs((*container.command, *container.args)) if container.command else ()
+    if any(name.endswith(_OTHER_PROGRAMS) for name in (container.name, *started)):
         return False
-    return "k8s-device-plugin" in container.image or any(word.endswith(_COMMAND) for word in programs)
-
-
-def _programs(container: Container) -> tuple[str, ...]:
-    """The words among which is the program that a container runs: those of the script where a shell runs it."""
-    command = container.command
-    is_script = bool(command) and command[0].rpartition("/")[2] in _SHELLS
-    return tuple(_WORD.findall(" ".join((*command, *container.args)))) if is_script else command
+    return "k8s-device-plugin" in container.image or _COMMAND in started
 
 
 def switches_off(policy: ClusterPolicy) -> bool:
