@@ -23,13 +23,17 @@ _PAUSES: Final = {
 
 
 class KeptOff(msgspec.Struct, frozen=True):
-    """The catalogue's code, the reason in words, the label that tells it, what to do, and whether a person meant it."""
+    """The catalogue's code, the reason in words, the label that tells it, what to do, and whether a person meant it.
+
+    `progress` is the label that says how far whoever paused it is.
+    """
 
     code: str
     why: str
     key: str
     remedy: Remedy
     is_meant: bool = False
+    progress: str = ""
 
 
 def kept_off(miss: Miss, node: Node) -> KeptOff | None:
@@ -86,7 +90,7 @@ def _paused(miss: Miss, node: Node) -> KeptOff:
     code, who, label = _PAUSES[str(miss.seen)]
     text = f"The {who} manager paused it: see its log, and how far it is"
     look = Remedy(text, f"kubectl get node {node.name} -L {label}", Risk.NONE)
-    return KeptOff(code, f"the node has {miss.key}={miss.seen}", miss.key, look)
+    return KeptOff(code, f"the node has {miss.key}={miss.seen}", miss.key, look, progress=label)
 
 
 def _switch_on(node: Node) -> Remedy:

@@ -27,7 +27,6 @@ from lockgate.scheduling.taints import taint_text
 # Labels that a cloud puts on its GPU nodes, and by which its own plugin chooses them.
 _CLOUD = names.CLOUD_ACCELERATORS
 _DISCOVERED = (names.NFD_PREFIX, f"{names.NVIDIA_GROUP}/")
-_PROGRESS = {names.PAUSED_FOR_MIG: names.MIG_CONFIG_STATE, names.PAUSED_FOR_DRIVER: names.UPGRADE_STATE}
 
 
 class _Out(msgspec.Struct, frozen=True):
@@ -141,9 +140,7 @@ def _seen(out: _Out) -> list[Evidence]:
         Evidence(object=place, field=f"metadata.labels[{m.key}]", value=m.seen or "absent", note=f"wanted {m.wanted}")
         for m in out.on.misses
     ]
-    beside = {out.kept.key for _ in out.on.misses if out.kept} | {
-        _PROGRESS.get(m.seen or "", "") for m in out.on.misses
-    }
+    beside = {out.kept.key, out.kept.progress} if out.kept else set()
     more = [
         Evidence(object=place, field=f"metadata.labels[{key}]", value=labels[key])
         for key in sorted(beside - {m.key for m in out.on.misses})
