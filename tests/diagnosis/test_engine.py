@@ -99,6 +99,15 @@ def test_followers_come_under_their_cause_and_chains_stay_chains() -> None:
     ]
 
 
+def test_a_fault_spares_what_does_not_follow_from_it() -> None:
+    def spares(pod: Pod) -> Failed:
+        return msgspec.structs.replace(_fails(pod), spares=("a/last",))
+
+    rules = [_rule("a/last", _fails), _rule("b/other", _fails), _rule("c/first", spares, mutes=("a/last", "b/other"))]
+    found = {f.id: f.follows for f in diagnose(_one_pod(), X, rules).findings}
+    assert found == {"a/last": "", "b/other": "c/first", "c/first": ""}
+
+
 def test_rules_that_mute_each_other_lose_no_finding() -> None:
     rules = [_rule("a/a", _fails, mutes=("b/b",)), _rule("b/b", _fails, mutes=("a/a",))]
     assert {f.id for f in diagnose(_one_pod(), X, rules).findings} == {"a/a", "b/b"}

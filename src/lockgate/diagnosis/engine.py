@@ -115,7 +115,7 @@ class _Asked:
         told = (
             (finding_as_told(_finding(r, o, _struck(o, subject, affected)), subject.pod, events), o) for r, o in parts
         )
-        return tuple(Said(finding, _placed(ground, o), o.reach) for finding, o in told)
+        return tuple(Said(finding, _placed(ground, o), o.reach, o.spares) for finding, o in told)
 
 
 def _ground(number: int, subject: Subject, facts: Facts) -> Ground:

@@ -24,6 +24,7 @@ BROKEN_NODE: Final = (*AFTER_PLUGIN, "operands/nvidia-smi-not-injected", "operan
 
 AFTER_DRIVER: Final = (
     *BROKEN_NODE,
+    "containerd/handler-missing",
     "driver/not-answering",
     "driver/module-not-loaded",
     "operands/dev-char-links",
@@ -34,7 +35,7 @@ AFTER_DRIVER: Final = (
     "injection/driver-root-missing",
     "injection/driver-library-missing",
 )
-"""Rules that fail when the node's driver does not work."""
+"""Rules that fail when the node's driver does not work; the toolkit, which writes the handler, waits for it."""
 
 AFTER_MIG: Final = ("operands/plugin-not-targeted", "operands/left-out", "operator/policy-not-ready")
 """Rules that fail while the MIG manager has paused the operands of a node."""

@@ -15,11 +15,12 @@ _Mutes = Mapping[str, tuple[str, ...]]
 
 
 class Said(msgspec.Struct, frozen=True):
-    """A finding, where it was made, and how many nodes it explains there."""
+    """A finding, where it was made, and how many nodes it explains there; it explains none that it `spares`."""
 
     finding: Finding
     ground: Ground
     reach: int = 1
+    spares: tuple[str, ...] = ()
 
 
 def in_order(said: Sequence[Said], rules: Iterable[Rule]) -> tuple[Finding, ...]:
@@ -67,9 +68,12 @@ def _is_muted(finding: Finding, mutes: tuple[str, ...]) -> bool:
 
 
 def _may_explain(cause: Said, effect: Said) -> bool:
-    """Where they meet; what is only a remark (a fault that is over, a person's choice) is why nothing else is wrong."""
+    """Where they meet, and the cause does not spare the effect.
+
+    What is only a remark (a fault that is over, a person's choice) is why nothing else is wrong.
+    """
     remark = cause.finding.severity is Severity.INFO and effect.finding.severity is not Severity.INFO
-    return not remark and cause.ground.explains(effect.ground)
+    return not remark and effect.finding.id not in cause.spares and cause.ground.explains(effect.ground)
 
 
 def _rank(said: Said) -> tuple[int, int, int, str, str]:

@@ -31,7 +31,7 @@ from lockgate.model.objects import Event, Node, Pod
     severity=Severity.BLOCKER,
     stages=(Stage.CREATING, Stage.NODE),
     asks_gpu=None,
-    mutes=("operands/crashes", "operands/init-waits", "operator/policy-not-ready"),
+    mutes=("operands/init-waits", "operator/policy-not-ready"),
 )
 def handler_missing(
     pod: Pod,

@@ -10,6 +10,7 @@ Fix: read the log of its last run; the first error in it is the cause.
 
 import datetime as dt
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import log_lines, pod_ref
@@ -22,6 +23,9 @@ from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import ContainerStatus, Node, Pod
 from lockgate.model.pod_state import is_flapping
 
+# Until these have done their work, nobody has written the handler; what comes after them needs it to begin at all.
+_BEFORE_HANDLER: Final = ("driver", "container-toolkit")
+
 
 @rule(
     codes=(),
@@ -29,7 +33,7 @@ from lockgate.model.pod_state import is_flapping
     stages=(Stage.NODE,),
     gpu=None,
     asks_gpu=None,
-    mutes=("operands/init-waits", "operator/policy-not-ready"),
+    mutes=("containerd/handler-missing", "operands/init-waits", "operator/policy-not-ready"),
 )
 def crashes(node: Node, operands: Operands, logs: Logs | Missing, snapshot: Snapshot) -> Failed | None:
     here = operands.on(node.name)
@@ -46,6 +50,7 @@ def crashes(node: Node, operands: Operands, logs: Logs | Missing, snapshot: Snap
         summary=f"{node.name}: container {status.name} of {pod.name} {_how(status)}, and {_listed(len(waited_for))} for"
         f" it. {'Its log is quoted.' if said else 'Its log is not among what was read.'}",
         evidence=(_state(pod, status), *said),
+        spares=() if operand in _BEFORE_HANDLER else ("containerd/handler-missing",),
         remedy=(
             Remedy(f"Read why {operand} on {node.name} ends: the first error counts", _log(pod, status), Risk.NONE),
         ),
