@@ -7,7 +7,8 @@ resource's name stays on the node.
 Why it matters: GPU pods that run keep running, and nothing new starts; the event says the same `Insufficient
 nvidia.com/gpu` as for a full node.
 How to tell: capacity n and allocatable 0: lost within the last five minutes. Capacity 0 and allocatable 0: lost
-longer ago. No such name on the node: no plugin ever registered there. The state of its pod says the rest.
+longer ago. No such name on the node: no plugin ever registered there. The state of its pod says the rest. A node whose
+GPUs a driver offers to claims (dynamic resource allocation) needs no plugin; of one that was removed the name stays.
 Fix: find out why the plugin's pod does not run or does not register; once it does, the GPUs come back by themselves.
 """
 
@@ -21,10 +22,11 @@ from lockgate.diagnosis.remedies import find_plugin
 from lockgate.diagnosis.rule import Failed, Passed, on_each, rule
 from lockgate.diagnosis.seen import MOST_NODES, gate_row, listed, log_lines
 from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.views.claims import offered_on
 from lockgate.diagnosis.views.devices import Devices
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.plugin import Plugin, PluginOn, PluginState, plugin_on
-from lockgate.model.facts import Logs, Missing, Nodes, NodeStates
+from lockgate.model.facts import Logs, Missing, Nodes, NodeStates, ResourceSlices
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.node_state import GPUNodeState
 from lockgate.model.objects import Pod
@@ -51,6 +53,7 @@ def plugin_gone(
     devices: Devices,
     logs: Logs | Missing,
     node_states: NodeStates | Missing,
+    resource_slices: ResourceSlices | Missing,
     stage: Stage,
 ) -> Failed | Passed | None:
     without = gate_one.nearest_with(Obstacle.NO_RESOURCE, Obstacle.GONE)
@@ -59,6 +62,7 @@ def plugin_gone(
     on = {node.name: plugin_on(plugin, node) for node in here}
     # A node that offers other GPU resources has a plugin that serves.
     lost = [r for r in without if (r.known or _is_broken(on[r.node])) and not r.others and not devices.explain(r)]
+    lost = [r for r in lost if not _is_by_claims(r, on[r.node], resource_slices)]
     if stage is Stage.NODE:  # seen from the node, what keeps the plugin away is the fault, and told by its own rule
         lost = [r for r in lost if on[r.node].state is not PluginState.NOT_TARGETED]
     if lost:
@@ -79,6 +83,12 @@ def _named(on: PluginOn, pod: str) -> PluginOn:
 
 def _is_broken(on: PluginOn) -> bool:
     return on.state in (PluginState.NOT_READY, PluginState.NO_POD)
+
+
+def _is_by_claims(row: GateRow, on: PluginOn, slices: ResourceSlices | Missing) -> bool:
+    """Whether claims have taken the place of a plugin that nobody wants there any more: its name stays, at 0."""
+    unwanted = on.state in (PluginState.NOT_INSTALLED, PluginState.NOT_TARGETED)
+    return unwanted and not row.capacity and bool(offered_on(slices, row.node))
 
 
 def _before_it(state: GPUNodeState) -> list[Evidence]:
