@@ -2,7 +2,7 @@
 
 import pytest
 
-from lockgate.capacity.overview import UnreadableError, overview
+from lockgate.capacity.overview import UnreadableError, accounts, is_requested_known, overview
 from lockgate.capacity.table import By
 from lockgate.model import names
 from lockgate.model.facts import Missing, Snapshot
@@ -37,6 +37,13 @@ def test_what_is_requested_is_the_sum_of_the_description() -> None:
 def test_one_node_without_a_sum_leaves_the_numbers_unknown(other: Node) -> None:
     with pytest.raises(UnreadableError, match="pods of all namespaces are not known"):
         overview(facts(node("a", "3"), other), By.NODE)
+
+
+def test_the_accounts_of_nodes_stand_all_the_same_and_one_is_known_to_lack_its_sum() -> None:
+    seen = facts(node("a", "3"), node("b", ""))
+    assert [(a.node, a.slots[0].requested) for a in accounts(seen)] == [("a", 3), ("b", 0)]
+    assert not isinstance(seen.nodes, Missing)
+    assert [is_requested_known(each, seen) for each in seen.nodes] == [True, False]
 
 
 def test_a_node_without_gpus_needs_no_sum() -> None:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,13 +38,44 @@ def test_a_node_that_offers_nothing_is_shown_and_its_fault_named() -> None:
 
 def test_what_is_not_known_is_said(tmp_path: Path) -> None:
     (tmp_path / "cluster").mkdir()
-    (tmp_path / "cluster/nodes.json").write_text('{"kind": "NodeList", "items": []}')
-    result = run("survey", "--from", str(tmp_path))
-    assert (result.returncode, "pods of all namespaces are not known" in result.stderr) == (2, True)
     (tmp_path / "cluster/pods.json").write_text('{"kind": "PodList", "items": []}')
+    result = run("survey", "--from", str(tmp_path))
+    assert (result.returncode, "nodes are not known" in result.stderr) == (2, True)
+    (tmp_path / "cluster/nodes.json").write_text('{"kind": "NodeList", "items": []}')
     text = run("survey", "--from", str(tmp_path)).stdout
     assert "NOT KNOWN" in text
     assert "daemon sets: no cluster/daemonsets.json" in text
+
+
+def _gpu_node(root: Path, **others: dict[str, Any]) -> None:
+    node = {"metadata": {"name": "gpu-a"}, "status": {k: {"nvidia.com/gpu": "8"} for k in ("capacity", "allocatable")}}
+    (root / "cluster").mkdir()
+    for plural, item in {"nodes": node, **others}.items():
+        (root / f"cluster/{plural}.json").write_text(json.dumps({"kind": "List", "items": [item]}))
+
+
+def _pod(namespace: str) -> dict[str, Any]:
+    holds = [{"name": "main", "resources": {"limits": {"nvidia.com/gpu": "3"}, "requests": {"nvidia.com/gpu": "3"}}}]
+    spec = {"nodeName": "gpu-a", "containers": holds}
+    return {"kind": "Pod", "metadata": {"name": "x", "namespace": namespace}, "spec": spec}
+
+
+@pytest.mark.parametrize(("namespace", "numbers"), [("ml", "8 8 8 ? ? ?"), ("gpu-operator", "8 8 8 3 0 5")])
+def test_where_pods_of_some_namespaces_are_read_the_nodes_stand_and_what_is_requested_is_open(
+    namespace: str, numbers: str, tmp_path: Path
+) -> None:
+    named = {"name": "nvidia-device-plugin-daemonset", "namespace": "gpu-operator"}
+    plugin = {"kind": "DaemonSet", "metadata": named, "status": {"numberReady": 1}}
+    _gpu_node(tmp_path, pods=_pod(namespace), daemonsets=plugin)
+    result = run("survey", "--from", str(tmp_path))
+    (line,) = [line for line in result.stdout.splitlines() if line.startswith("gpu-a  ") and line.endswith("unknown")][
+        :1
+    ]
+    assert (result.stderr, " ".join(line.split()[2:8])) == ("", numbers)
+    told = "what is requested on 1 GPU node is unknown" in " ".join(result.stdout.split())
+    assert told is ("?" in numbers)
+    page = run("survey", "--from", str(tmp_path), "-o", "html").stdout
+    assert ("unknown requested" in page) is told
 
 
 def test_a_configuration_that_the_runtime_has_unsaid_is_called_out_of_date() -> None:

@@ -49,6 +49,7 @@ def test_nodes_that_are_cut_are_not_read(tmp_path: Path) -> None:
     assert (
         reason(facts.nodes) == "cluster/nodes.json holds a part of the list: its metadata says that 1,812 more follow"
     )
+    assert [n.name for n in facts.some_nodes] == ["a"]
     assert not isinstance(facts.pods, Missing)
 
 

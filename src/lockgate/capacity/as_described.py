@@ -6,7 +6,8 @@ than the sums; who waits, and what each namespace holds, stays unknown.
 
 import msgspec
 
-from lockgate.model.facts import Missing, Snapshot
+from lockgate.kit.counted import counted
+from lockgate.model.facts import Missing, Nodes, Snapshot
 from lockgate.model.gpu_node import is_gpu_node
 from lockgate.model.objects import Node
 from lockgate.model.told import ToldNode
@@ -20,21 +21,28 @@ def as_described(snapshot: Snapshot) -> Scene | None:
     nodes = snapshot.nodes
     if isinstance(nodes, Missing) or not isinstance(snapshot.pods, Missing):
         return None
-    with_gpus = [_is_summed_up(node) for node in nodes if is_gpu_node(node)]
-    if not with_gpus or not all(with_gpus):
-        return None
+    with_gpus = [is_summed_up(node) for node in nodes if is_gpu_node(node)]
+    return with_sums(nodes) if with_gpus and all(with_gpus) else None
+
+
+def with_sums(nodes: Nodes) -> Scene:
+    """The nodes without pods, and the sums of those that are described."""
     seen = scene(nodes, ())
     return msgspec.structs.replace(seen, nodes={name: _with_sum(view) for name, view in seen.nodes.items()})
 
 
 def what_it_lacks(snapshot: Snapshot) -> str:
-    """What descriptions do not tell, and how to read it."""
-    pods = snapshot.pods
+    """What is not known without the pods of all namespaces, and how to read it."""
+    pods, nodes = snapshot.pods, () if isinstance(snapshot.nodes, Missing) else snapshot.nodes
     why = f": {pods.reason} (to read them: {pods.how})" if isinstance(pods, Missing) else ""
-    return f"who holds and who waits, pod by pod{why}; what is requested is the sum of each node's description"
+    unsummed = sum(is_gpu_node(node) and not is_summed_up(node) for node in nodes)
+    summed = "what is requested is the sum of each node's description"
+    told = f"what is requested on {counted(unsummed, 'GPU node')} is unknown" if unsummed else summed
+    return f"who holds and who waits, pod by pod{why}; {told}"
 
 
-def _is_summed_up(node: Node) -> bool:
+def is_summed_up(node: Node) -> bool:
+    """Whether its description tells what is requested there."""
     return isinstance(node, ToldNode) and bool(node.requested)
 
 

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 import msgspec
 
-from lockgate.capacity.as_described import as_described, what_it_lacks
+from lockgate.capacity.as_described import as_described, is_summed_up, what_it_lacks, with_sums
 from lockgate.capacity.demand import Waiting, waiting
 from lockgate.capacity.idle import Holder, by_node, idle_holders
 from lockgate.capacity.mig_loss import MigGpu, mig_gpus
@@ -16,7 +16,7 @@ from lockgate.capacity.shared import Shared, shared
 from lockgate.capacity.table import By, NamespaceRow, Row, namespace_rows, rows, total
 from lockgate.model.facts import Missing, Snapshot
 from lockgate.model.node_state import GPUNodeState
-from lockgate.model.objects import Pod
+from lockgate.model.objects import Node, Pod
 from lockgate.scheduling.scene import Scene, Storage, scene, storage
 
 T = TypeVar("T")
@@ -69,8 +69,18 @@ def overview(snapshot: Snapshot, by: By) -> Overview:
 
 
 def accounts(snapshot: Snapshot) -> tuple[NodeCapacity, ...]:
-    """Every GPU node's account; raises UnreadableError like `overview`."""
-    return _accounts(as_described(snapshot) or scene_of(snapshot), snapshot)
+    """Every GPU node's account; raises UnreadableError without nodes.
+
+    Without the pods of all namespaces nothing is counted as requested on nodes for which `is_requested_known` is False.
+    """
+    if isinstance(snapshot.pods, Missing) and not isinstance(snapshot.nodes, Missing):
+        return _accounts(with_sums(snapshot.nodes), snapshot)
+    return _accounts(scene_of(snapshot), snapshot)
+
+
+def is_requested_known(node: Node, snapshot: Snapshot) -> bool:
+    """Whether it is known what is requested on a node: all pods were read, or its description sums them up."""
+    return not isinstance(snapshot.pods, Missing) or is_summed_up(node)
 
 
 def measured(snapshot: Snapshot) -> tuple[Sample, ...]:

@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from lockgate.capacity.overview import UnreadableError, accounts, unread
+from lockgate.capacity.overview import UnreadableError, accounts, is_requested_known, unread
 from lockgate.capacity.table import By, Row, rows
 from lockgate.diagnosis.engine import diagnose
 from lockgate.diagnosis.operand_names import short_name
@@ -30,15 +30,15 @@ class Part(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Offer(Part, frozen=True, kw_only=True):
-    """One GPU resource of a node in the scheduler's numbers."""
+    """One GPU resource of a node in the scheduler's numbers; what depends on pods is None where those are not known."""
 
     resource: str
     physical: int | None
     capacity: int
     allocatable: int
-    requested: int
-    locked: int
-    headroom: int
+    requested: int | None
+    locked: int | None
+    headroom: int | None
     sharing: tuple[str, ...]
 
 
@@ -115,7 +115,7 @@ def survey(
     asked: Target = EVERYTHING,
     wanted: frozenset[str] | None = None,
 ) -> Survey:
-    """Look at everything once; raises UnreadableError without nodes or pods.
+    """Look at everything once; raises UnreadableError without nodes.
 
     `asked` narrows what is wrong to it, `wanted` the nodes shown (None: all); numbers are those of the cluster.
     Raises TargetMissingError for a target that is not there.
@@ -132,7 +132,14 @@ def survey(
     )
     return Survey(
         nodes=tuple(
-            _node(n, of_node.get(n.name, ()), gates, states.get(n.name), struck.get(n.name, {})) for n in gpu_nodes
+            _node(
+                n,
+                _offers(of_node.get(n.name, ()), is_requested_known(n, snapshot)),
+                gates,
+                states.get(n.name),
+                struck.get(n.name, {}),
+            )
+            for n in gpu_nodes
         ),
         operands=_operands(snapshot),
         policies=_policies(snapshot),
@@ -158,7 +165,7 @@ def _struck(answer: Diagnosis) -> dict[str, dict[str, None]]:
 
 
 def _node(
-    node: Node, own: Iterable[Row], gates: GateTwo, state: GPUNodeState | None, findings: Iterable[str]
+    node: Node, offers: tuple[Offer, ...], gates: GateTwo, state: GPUNodeState | None, findings: Iterable[str]
 ) -> NodeLine:
     ready = next((c.status for c in node.status.conditions if c.type == "Ready"), None)
     gate = gates.on(node.name)
@@ -168,7 +175,7 @@ def _node(
         ready=None if ready is None else ready == "True",
         cordoned=node.spec.unschedulable,
         product=node.metadata.labels.get(names.GPU_PRODUCT, "") or UNKNOWN,
-        offers=tuple(map(_offer, own)),
+        offers=offers,
         handlers=gate.loaded.names if gate.loaded else None,
         refused=tuple(sorted(gate.refusals)),
         cdi_devices=len(gate.cdi.devices) if gate.cdi else None,
@@ -179,16 +186,20 @@ def _node(
     )
 
 
-def _offer(row: Row) -> Offer:
-    return Offer(
-        resource=row.resource,
-        physical=row.physical,
-        capacity=row.capacity,
-        allocatable=row.allocatable,
-        requested=row.requested,
-        locked=row.locked,
-        headroom=row.headroom,
-        sharing=tuple(s.value for s in row.sharing),
+def _offers(own: Iterable[Row], known: bool) -> tuple[Offer, ...]:
+    """What a node offers; `known` whether it is known what is requested there."""
+    return tuple(
+        Offer(
+            resource=row.resource,
+            physical=row.physical,
+            capacity=row.capacity,
+            allocatable=row.allocatable,
+            requested=row.requested if known else None,
+            locked=row.locked if known else None,
+            headroom=row.headroom if known else None,
+            sharing=tuple(s.value for s in row.sharing),
+        )
+        for row in own
     )
 
 

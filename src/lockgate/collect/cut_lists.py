@@ -38,14 +38,15 @@ def cut(name: str, section: str, more: int) -> Missing:
 def without_cut(found: Mapping[str, Any], cuts: Mapping[str, Missing], told: str = "") -> dict[str, Any]:
     """The sections that change where lists are cut: unread, but for events, which tell what they tell.
 
-    Of pods the part stays as `namespace_pods`: what each of them says holds, what others hold is not known. `told` is
-    what the pods come from, where DaemonSets may tell that some lack.
+    Of pods the part stays as `namespace_pods`, of nodes as `some_nodes`: what each of them says holds, what others
+    hold is not known. `told` is what the pods come from, where DaemonSets may tell that some lack.
     """
     lacking = _pods_lack(told, found) if told and "pods" not in cuts else None
     cuts = {**cuts, **({"pods": lacking} if lacking else {})}
     kept = (LeftOut(s, cuts[s].reason, cuts[s].how, decides=s == "events") for s in ("pods", "events") if s in cuts)
     unread = {section: missing for section, missing in cuts.items() if section != "events"}
-    return {**unread, "left_out": (*found["left_out"], *kept)}
+    some = {"some_nodes": found["nodes"]} if "nodes" in cuts else {}
+    return {**unread, **some, "left_out": (*found["left_out"], *kept)}
 
 
 def _pods_lack(name: str, found: Mapping[str, Any]) -> Missing | None:

@@ -7,6 +7,7 @@ import msgspec
 from lockgate.diagnosis.as_told import finding_as_told, question_as_told
 from lockgate.diagnosis.beneath import beneath
 from lockgate.diagnosis.ground import Ground, is_shared, nodes_of
+from lockgate.diagnosis.listed_node import with_listed
 from lockgate.diagnosis.operand_names import short_name
 from lockgate.diagnosis.order import Said, explaining, in_order
 from lockgate.diagnosis.panel import Panel, outcome_of
@@ -38,7 +39,7 @@ def diagnose(snapshot: Snapshot, target: Target, rules: Iterable[Rule], waivers:
     The same facts give the same answer, in the same order. Raises `target.TargetMissingError` when the target is not
     among the facts; anything else that is lacking ends in `not_checked`. What is waived is told beside the verdict.
     """
-    rules = tuple(rules)
+    rules, snapshot = tuple(rules), with_listed(snapshot, target)
     common = Common(snapshot)
     found = scope(snapshot, target, common)
     asked = _Asked(common, target, rules)

@@ -134,12 +134,13 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     namespace, known also where listing the whole cluster is forbidden. `custom_owners` are objects of kinds that no
     section holds and that own pods or workloads (PyTorchJob, JobSet, ...), with the pod template found in them.
     `taken_at` is the moment, if it is known; `narrowing` says of whose pods events and logs were gathered,
-    `left_out` what a section was too large for.
+    `left_out` what a section was too large for. `some_nodes` are those of a list of nodes that is cut.
     """
 
     taken_at: dt.datetime | None = None
     narrowing: Narrowing = WHOLE
     left_out: tuple[LeftOut, ...] = ()
+    some_nodes: Nodes = ()
     nodes: Nodes | Missing = NOT_COLLECTED
     pods: Pods | Missing = NOT_COLLECTED
     namespace_pods: Pods | Missing = NOT_COLLECTED
@@ -187,7 +188,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
 
 
 SECTIONS: tuple[str, ...] = tuple(
-    f for f in Snapshot.__struct_fields__ if f not in ("taken_at", "narrowing", "left_out")
+    f for f in Snapshot.__struct_fields__ if f not in ("taken_at", "narrowing", "left_out", "some_nodes")
 )
 
 

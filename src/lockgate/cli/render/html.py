@@ -69,11 +69,12 @@ def _page(template: str, diagnosis: Diagnosis, **more: Any) -> str:
 def _bar(offer: Offer) -> Markup:
     """Requested slots, and slots whose device is sick, as parts of the capacity."""
     whole = max(offer.capacity, 1)
-    used = min(offer.requested, whole) * 100 // whole
+    requested = "unknown" if offer.requested is None else offer.requested
+    used = min(offer.requested or 0, whole) * 100 // whole
     sick = min(max(offer.capacity - offer.allocatable, 0), whole) * 100 // whole
     parts = Markup('<span class="used" style="width:{}%"></span><span class="sick" style="width:{}%"></span>')
     return Markup('<div class="bar" title="{} requested, {} unhealthy of {}">{}</div>').format(
-        offer.requested, max(offer.capacity - offer.allocatable, 0), offer.capacity, parts.format(used, sick)
+        requested, max(offer.capacity - offer.allocatable, 0), offer.capacity, parts.format(used, sick)
     )
 
 
