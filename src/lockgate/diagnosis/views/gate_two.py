@@ -30,12 +30,14 @@ from lockgate.model.finding import Evidence
 from lockgate.model.node_state import CDIState, GPUNodeState, RuntimeState
 from lockgate.model.objects import Node
 
+_CONTAINERD = "containerd://"
 _STOCK = "/etc/containerd/config.toml"
 # K3s and RKE2 bring a containerd of their own, and say so in the kubelet's version.
 _OWN = {
     "+k3s": "/var/lib/rancher/k3s/agent/etc/containerd/config.toml",
     "+rke2": "/var/lib/rancher/rke2/agent/etc/containerd/config.toml",
 }
+_BROUGHT = "-k3s"  # their own containerd, in its release: one of somebody else's may be in use
 
 
 class DefinedDevices(msgspec.Struct, frozen=True):
@@ -91,10 +93,12 @@ class NodeGate:
     @cached_property
     def release(self) -> Release | None:
         """The containerd release, or None where it is another runtime or not known."""
+        if self._has_another_runtime:
+            return None
         texts = (
             self.runtime.release if self.runtime and self.runtime.name in ("", "containerd") else "",
             self._folder.outputs.get("containerd-version", "") if self._folder else "",
-            self._node.status.node_info.container_runtime_version.replace("containerd://", "") if self._node else "",
+            self._kubelets_runtime.removeprefix(_CONTAINERD),
         )
         return next((r for r in map(_release, texts) if r is not None), None)
 
@@ -123,9 +127,26 @@ class NodeGate:
     def root(self) -> str:
         """The top-level configuration file among the known files, "" when it is not there."""
         published = self.runtime.config_path if self.runtime else ""
+        return next((path for path in (published, *self._places) if path in self.files), "")
+
+    @property
+    def _places(self) -> tuple[str, ...]:
+        """Where that file may stand: the containerd that K3s and RKE2 bring reads none but its own."""
+        if self._has_another_runtime:
+            return ()
         kubelet = self._node.status.node_info.kubelet_version if self._node else ""
-        own = [path for mark, path in _OWN.items() if mark in kubelet]
-        return next((path for path in (published, *own, _STOCK, *_OWN.values()) if path in self.files), "")
+        own = tuple(path for mark, path in _OWN.items() if mark in kubelet)
+        return own if own and _BROUGHT in self._kubelets_runtime else (*own, _STOCK, *_OWN.values())
+
+    @property
+    def _kubelets_runtime(self) -> str:
+        """The runtime that the kubelet uses, in its own words; "" where the node was not read."""
+        return self._node.status.node_info.container_runtime_version if self._node else ""
+
+    @property
+    def _has_another_runtime(self) -> bool:
+        """Whether the kubelet uses no containerd: one that is there beside it makes no pods."""
+        return "://" in self._kubelets_runtime and not self._kubelets_runtime.startswith(_CONTAINERD)
 
     @cached_property
     def effective(self) -> Effective | ConfigError | None:

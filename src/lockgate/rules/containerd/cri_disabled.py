@@ -48,7 +48,7 @@ def cri_disabled(
     gate = gate_two.on(name)
     said = _by_kubelet(node) if isinstance(node, Node) else _of_pod(words)
     setting = _setting(gate)
-    if said is None and not (asked and setting):
+    if said is None and not (isinstance(node, Node) and setting and _is_read(gate, node)):
         serves = f"containerd on {name} serves the kubelet: its CRI plugin is not disabled"
         return Passed(serves) if asked and _is_on(gate) else None
     return Failed(
@@ -70,6 +70,11 @@ def _by_kubelet(node: Node) -> Evidence | None:
 def _of_pod(words: Words | Missing) -> Evidence | None:
     said = None if isinstance(words, Missing) else words.find_outside_logs(_UNKNOWN)
     return said.evidence if said else None
+
+
+def _is_read(gate: NodeGate, node: Node) -> bool:
+    """Whether containerd goes by these files: where it lists handlers and no agent asked it, it may go by others."""
+    return gate.runtime is not None or not node.status.runtime_handlers
 
 
 def _is_on(gate: NodeGate) -> bool:
