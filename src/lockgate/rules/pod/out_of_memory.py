@@ -1,13 +1,17 @@
 """A container is killed for memory of its host.
 
-The kernel ended it at `limits.memory`, or since its node had none left. Memory of a GPU is counted elsewhere and never
-ends a container: a program that runs out of it says so itself (`CUDA out of memory`).
+The kernel ended it at its `limits.memory`, at that of its pod (`spec.resources`), or since its node had none left.
+Memory of a GPU is counted elsewhere and never ends a container: a program that runs out of it says so itself (`CUDA
+out of memory`).
 
 Why it matters: the exit code 137 and a program that dies while it loads a model look like a GPU that failed.
 How to tell: the container's state, or its last one, has the reason `OOMKilled`.
-Fix: raise `limits.memory` of the container, or let its program take less: fewer workers that load data, smaller
-caches in memory, a model that is loaded in parts. A volume of `medium: Memory` (/dev/shm) counts as well.
+Fix: raise the limit at which it ended, or let its program take less: fewer workers that load data, smaller caches in
+memory, a model that is loaded in parts. A volume of `medium: Memory` (/dev/shm) counts as well. Where there is no
+limit, `requests.memory` has it placed on a node that has enough.
 """
+
+from typing import Final, NamedTuple
 
 from lockgate.diagnosis.followers import BROKEN_NODE
 from lockgate.diagnosis.rule import Failed, rule
@@ -17,6 +21,17 @@ from lockgate.kit.counted import counted
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 
+_NO_LIMIT: Final = "neither it nor its pod has a limit, so its node had none left"
+
+
+class _Limit(NamedTuple):
+    """A limit of memory that holds for a container: whose it is in words, what to raise, where it stands."""
+
+    whose: str
+    named: str
+    field: str
+    value: str
+
 
 @rule(codes=(), severity=Severity.ERROR, stages=(Stage.FAILED,), gpu=False, asks_gpu=None, mutes=BROKEN_NODE)
 def out_of_memory(pod: Pod) -> Failed | None:
@@ -24,16 +39,9 @@ def out_of_memory(pod: Pod) -> Failed | None:
     if status is None or ended is None or not is_out_of_memory(ended):
         return None
     place, name = pod_ref(pod), status.name
-    limit = next(
-        (
-            str(c.resources.limits.get("memory", ""))
-            for c in (*pod.spec.init_containers, *pod.spec.containers)
-            if c.name == name
-        ),
-        "",
-    )
+    limits = _limits(pod, name)
     times = f", {counted(status.restart_count, 'restart')}" if status.restart_count else ""
-    at = f"its limit of {limit}" if limit else "it has no limit of its own, so its node had none left"
+    at = " or ".join(f"{limit.whose} of {limit.value}" for limit in limits) or _NO_LIMIT
     previous = " --previous" if status.restart_count else ""
     return Failed(
         about=place,
@@ -46,10 +54,14 @@ def out_of_memory(pod: Pod) -> Failed | None:
                 value=f"OOMKilled, exit code {ended.exit_code}",
                 verbatim=ended.message,
             ),
-            Evidence(object=place, field=f"spec.containers[{name}].resources.limits[memory]", value=limit or "none"),
+            *(
+                Evidence(object=place, field=f"{limit.field}.resources.limits[memory]", value=limit.value)
+                for limit in limits
+            ),
+            *(() if limits else (Evidence(object=place, field=f"{_at(name)}.resources.limits[memory]", value="none"),)),
         ),
         remedy=(
-            Remedy(f"Raise limits.memory of container {name}, or let its program take less", "", Risk.LOW),
+            Remedy(f"{_raise(name, limits)}, or let its program take less", "", Risk.LOW),
             Remedy(
                 "See what it did last",
                 f"kubectl logs -n {pod.namespace} {pod.name} -c {name}{previous} --tail=50",
@@ -57,3 +69,25 @@ def out_of_memory(pod: Pod) -> Failed | None:
             ),
         ),
     )
+
+
+def _limits(pod: Pod, name: str) -> tuple[_Limit, ...]:
+    """Those that hold for a container: its own, and its pod's, which all containers share."""
+    every = (*pod.spec.init_containers, *pod.spec.containers)
+    own = next((c.resources.limits.get("memory", "") for c in every if c.name == name), "")
+    shared = pod.spec.resources.limits.get("memory", "") if pod.spec.resources else ""
+    found = (
+        _Limit("its limit", f"limits.memory of container {name}", _at(name), str(own)),
+        _Limit("its pod's limit", "spec.resources.limits.memory of the pod", "spec", str(shared)),
+    )
+    return tuple(limit for limit in found if limit.value)
+
+
+def _at(name: str) -> str:
+    return f"spec.containers[{name}]"
+
+
+def _raise(name: str, limits: tuple[_Limit, ...]) -> str:
+    if not limits:
+        return f"Set requests.memory of container {name} to what it needs, so that it is placed where there is enough"
+    return f"Raise {' or '.join(limit.named for limit in limits)}"
