@@ -5,6 +5,7 @@ from itertools import takewhile
 
 import msgspec
 
+from lockgate.diagnosis.other_gpus import other_gpus
 from lockgate.diagnosis.scope import Scope
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.subject import Subject
@@ -144,11 +145,10 @@ def _state(about: Sequence[Subject]) -> str:
 
 def _with(pod: Pod) -> str:
     """What the pod has of GPUs, by what it asks for."""
-    resource = gpu_asked(pod)
-    if resource:
+    if resource := gpu_asked(pod):
         return f" with its {resource}"
-    claimed = ", ".join(c.name for c in pod.spec.resource_claims)
-    return f" with its claims ({claimed})" if claimed else " and asks for no GPU, so it has none"
+    other = other_gpus(pod)
+    return f" with {other}" if other else " and asks for no GPU, so it has none"
 
 
 def _well(not_checked: Sequence[NotChecked]) -> str:

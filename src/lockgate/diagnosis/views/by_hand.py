@@ -7,6 +7,8 @@ import msgspec
 
 from lockgate.containerd.effective import Effective
 from lockgate.diagnosis.absent_driver import absent_driver
+from lockgate.diagnosis.operand_names import validation
+from lockgate.diagnosis.other_gpus import other_gpus
 from lockgate.diagnosis.seen import pod_ref
 from lockgate.diagnosis.views.gate_two import GateTwo, NodeGate
 from lockgate.diagnosis.views.handler import NeededHandler
@@ -52,8 +54,8 @@ def by_hand(
     cluster_policies: ClusterPolicies | Missing,
     node_words: NodeWords | Missing,
 ) -> ByHand | None:
-    """The first such container; operands, and what a claim gives GPUs, get theirs in another way."""
-    if pod.spec.resource_claims or any(owner.kind == "DaemonSet" for owner in pod.metadata.owner_references):
+    """The first such container; operands, and what a claim or another scheduler gives GPUs, get theirs otherwise."""
+    if other_gpus(pod) or reaches_all(pod):
         return None
     for container in pod.spec.containers:
         if any(map(names.is_gpu_resource, container.resources.limits)):
@@ -69,6 +71,11 @@ def by_hand(
         if heeds is None or heeds.value in names.HANDLERS:
             return ByHand(container, (), set_, heeds, sure=heeds is not None)
     return None
+
+
+def reaches_all(pod: Pod) -> bool:
+    """Whether it reaches devices without asking for one: operands, and their tests, run beside every user."""
+    return bool(validation(pod)) or any(owner.kind == "DaemonSet" for owner in pod.metadata.owner_references)
 
 
 def listed_by(pod: Pod, container: Container, logs: Logs | Missing) -> tuple[str, ...]:

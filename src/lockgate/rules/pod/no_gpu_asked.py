@@ -5,16 +5,18 @@ kubelet gave it none.
 
 Why it matters: it runs, on a GPU node perhaps, and only the program finds out. A runtime class, a device variable, or
 privileged mode is no request: what such a pod sees belongs to others.
-How to tell: no container has a GPU resource in its limits.
+How to tell: no container has a GPU resource in its limits, and the pod has neither a claim, nor a share that KAI gives
+(annotation `gpu-fraction` or `gpu-memory`), nor devices of another maker.
 Fix: add the limit to the container that needs the GPU; a whole number, and a request is not needed.
 """
 
 import re
 
-from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.other_gpus import other_gpus
+from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import listed, pod_ref
 from lockgate.diagnosis.stage import Stage, statuses
-from lockgate.diagnosis.views.by_hand import VISIBLE, ByHand
+from lockgate.diagnosis.views.by_hand import VISIBLE, ByHand, reaches_all
 from lockgate.model import names
 from lockgate.model.facts import Logs, Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
@@ -35,11 +37,11 @@ _OPEN = f" Whether {VISIBLE} gives it GPUs of others depends on the runtime of i
     stages=(Stage.RUNNING, Stage.FAILED, Stage.SUCCEEDED),
     asks_gpu=False,
 )
-def no_gpu_asked(pod: Pod, logs: Logs | Missing, by_hand: ByHand | Missing | None) -> Failed | None:
-    # Operands reach devices without asking for one, as DaemonSets that have to run beside every user.
-    # A claim is another way to ask for one.
-    if pod.spec.resource_claims or any(owner.kind == "DaemonSet" for owner in pod.metadata.owner_references):
+def no_gpu_asked(pod: Pod, logs: Logs | Missing, by_hand: ByHand | Missing | None) -> Failed | Passed | None:
+    if reaches_all(pod):
         return None
+    if other := other_gpus(pod):
+        return Passed(f"it has {other}")
     set_ = by_hand if isinstance(by_hand, ByHand) else None
     if set_ is not None and set_.sure:
         return None
