@@ -11,12 +11,14 @@ from typing import Final
 import msgspec
 
 from lockgate.diagnosis.seen import listed
+from lockgate.diagnosis.stage import statuses
 from lockgate.diagnosis.views.operands import Operands
 from lockgate.diagnosis.views.stack import NodeStack
 from lockgate.diagnosis.views.stacks import Stacks
 from lockgate.diagnosis.ways import read_log
 from lockgate.model.facts import Logs, Missing
 from lockgate.model.objects import DaemonSet, Node, Pod
+from lockgate.model.pod_state import has_run
 
 # An operand's nodes are usually sick in the same way; this many of them are looked at.
 _MOST: Final = 20
@@ -54,7 +56,7 @@ def ailing(
 
 
 def _unread(nodes: tuple[NodeStack, ...], logs: Logs | Missing) -> Missing | None:
-    if not any(on.sick for on in nodes):
+    if not any(_may_have_run(each.pod) for on in nodes for each in on.sick):
         return None
     if isinstance(logs, Missing):
         return logs
@@ -68,3 +70,8 @@ def _unread(nodes: tuple[NodeStack, ...], logs: Logs | Missing) -> Missing | Non
         else f"the logs of pods {listed(p.name for p in unread)} were"
     )
     return Missing(f"{those} not read", read_log(unread[0]))
+
+
+def _may_have_run(pod: Pod) -> bool:
+    """Whether a container of it may have a log: of one that is still to be made there is none."""
+    return pod.status.phase != "Pending" or any(map(has_run, statuses(pod)))

@@ -1,5 +1,6 @@
 """The device plugin on each node: is there a DaemonSet of it, does it target the node, does its pod run there?"""
 
+import datetime as dt
 import enum
 from collections.abc import Mapping
 from typing import Final
@@ -11,6 +12,7 @@ from lockgate.diagnosis.stage import is_ready, statuses
 from lockgate.model import names
 from lockgate.model.facts import DaemonSets, Missing, Nodes, Pods
 from lockgate.model.objects import DaemonSet, Node, Pod, Taint
+from lockgate.model.pod_state import is_failing
 from lockgate.scheduling.daemonsets import target
 from lockgate.scheduling.selectors import Miss
 
@@ -31,7 +33,10 @@ class PluginState(enum.StrEnum):
 
 
 class PluginOn(msgspec.Struct, frozen=True, kw_only=True):
-    """The device plugin on one node; `why_not` is what its pod waits for, or how it ended, in the kubelet's words."""
+    """The device plugin on one node; `why_not` is what its pod waits for, or how it ended, in the kubelet's words.
+
+    `starting_since` is when its pod was made, where no container of it has failed and the first is still to run.
+    """
 
     node: str
     state: PluginState
@@ -41,6 +46,7 @@ class PluginOn(msgspec.Struct, frozen=True, kw_only=True):
     taints: tuple[Taint, ...] = ()
     pod: str = ""  # namespace/name
     why_not: str = ""
+    starting_since: dt.datetime | None = None
     besides: tuple[str, ...] = ()  # DaemonSets of other plugins that reach the node too
 
 
@@ -135,7 +141,13 @@ def _with_pod(node: Node, ds: DaemonSet, name: str, pods: _Running) -> PluginOn:
         desired=desired,
         pod=f"{pod.namespace}/{pod.name}",
         why_not="" if state is PluginState.RUNNING else _why_not(pod),
+        starting_since=pod.metadata.creation_timestamp if _is_being_made(pod) else None,
     )
+
+
+def _is_being_made(pod: Pod) -> bool:
+    fresh = pod.status.phase == "Pending" and pod.metadata.deletion_timestamp is None
+    return fresh and not is_failing(pod) and not any(status.restart_count for status in statuses(pod))
 
 
 def _why_not(pod: Pod) -> str:

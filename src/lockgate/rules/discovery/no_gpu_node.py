@@ -17,11 +17,13 @@ from typing import Final
 from lockgate.diagnosis.autoscaler import coming
 from lockgate.diagnosis.device_plugins import is_plugin
 from lockgate.diagnosis.out_of_reach import OutOfReach, nearest, seen, why
+from lockgate.diagnosis.plugin_start import starting
 from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.seen import listed, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.operator_words import OperatorWords
+from lockgate.diagnosis.views.plugin import Plugin
 from lockgate.diagnosis.views.pod_events import events_of
 from lockgate.kit.counted import counted
 from lockgate.model import names
@@ -57,6 +59,7 @@ def no_gpu_node(
     pod_events: Events | Missing,
     snapshot: Snapshot,
     operator_words: OperatorWords,
+    plugin: Plugin | Missing,
 ) -> Failed | Passed | Skipped | None:
     if isinstance(nodes, Missing) or isinstance(gate_one, Missing):
         return _as_told(operator_words, nodes, stage)
@@ -68,6 +71,9 @@ def no_gpu_node(
         return Passed(f"no GPU node is there yet, and one is on its way: {word.text}")
     if not isinstance(node, Missing):
         nodes = (node,)
+    new = starting(plugin, (n.name for n in nodes), snapshot.events, snapshot.taken_at)
+    if new:
+        return Passed(f"a device plugin that was made just now will tell of GPUs: {listed(on.pod for on in new)}")
     discovered = [n for n in nodes if any(k.startswith(names.NFD_PREFIX) for k in n.metadata.labels)]
     out = _plugins_out_of_reach(daemon_sets, nodes)
     by_cloud = any(each.lacks_cloud_label for _, each in out)

@@ -5,7 +5,7 @@ all that tells of GPUs. Where it crashes, or finds no device, nobody knows which
 
 Why it matters: discovery is not to blame where none is installed; the plugin's own log tells what it misses.
 How to tell: no node has a label of discovery or of a cloud, and a pod of the device plugin is there and not ready, or
-its log says `No devices found`.
+its log says `No devices found`. A pod that was made less than three minutes ago is still on its way.
 Fix: on a node that has a GPU make the driver work and let the container runtime hand it to the plugin
 (`runtimeClassName: nvidia`); keep the plugin off the others by a node selector.
 """
@@ -14,6 +14,7 @@ import re
 from typing import Final
 
 from lockgate.diagnosis.autoscaler import coming
+from lockgate.diagnosis.plugin_start import starting
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import MOST_NODES, listed, log_lines, more_nodes
 from lockgate.diagnosis.stage import Stage
@@ -56,12 +57,14 @@ def plugin_down(
     if any(known) or (pod.spec.node_name and stage is not Stage.NODE) or coming(events, snapshot.taken_at):
         return None
     nodes = [node.name] if not isinstance(node, Missing) else sorted(plugin.rows)
-    there = [plugin.on(name) for name in nodes]
+    young = {on.node for on in starting(plugin, nodes, snapshot.events, snapshot.taken_at)}
+    there = [plugin.on(name) for name in nodes if name not in young]
     down = [on for on in there if on.state is PluginState.NOT_READY and on.pod]
     idle = [on for on in there if on.state is PluginState.RUNNING and _says(on, pod_logs, _NO_DEVICE)]
-    if not down and not idle:
+    if not down and (young or not idle):
         return None
-    return _failed(down or idle, bool(down), pod_logs, _severity(stage, bool(down), bool(demand)))
+    unknown = f"{node.name} is not known" if not isinstance(node, Missing) and places.with_gpus else "no node is known"
+    return _failed(down or idle, bool(down), unknown, pod_logs, _severity(stage, bool(down), bool(demand)))
 
 
 def _severity(stage: Stage, down: bool, demand: bool) -> Severity | None:
@@ -71,7 +74,9 @@ def _severity(stage: Stage, down: bool, demand: bool) -> Severity | None:
     return Severity.ERROR if down else Severity.WARNING if demand else Severity.INFO
 
 
-def _failed(there: list[PluginOn], down: bool, logs: PodLogs | Missing, severity: Severity | None) -> Failed:
+def _failed(
+    there: list[PluginOn], down: bool, unknown: str, logs: PodLogs | Missing, severity: Severity | None
+) -> Failed:
     first, where = there[0], listed(on.node for on in there)
     what = first.why_not if down else "it runs and finds no device"
     driver = _says(first, logs, _NO_DRIVER)
@@ -80,7 +85,7 @@ def _failed(there: list[PluginOn], down: bool, logs: PodLogs | Missing, severity
         about=f"daemonset/{first.daemon_set}",
         codes=("C03",) if driver or not _says(first, logs, _NO_DEVICE) else ("C02",),
         severity=severity,
-        title=f"The device plugin {'does not run' if down else 'finds no device'}, and no node is known to have a GPU",
+        title=f"The device plugin {'does not run' if down else 'finds no device'}, and {unknown} to have a GPU",
         summary=f"{first.pod} on {where}: {what}.{means} No label tells whether there is a GPU.",
         reach=len(there),
         nodes=tuple(on.node for on in there),
