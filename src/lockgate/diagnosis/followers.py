@@ -37,8 +37,11 @@ AFTER_DRIVER: Final = (
 )
 """Rules that fail when the node's driver does not work; the toolkit, which writes the handler, waits for it."""
 
-AFTER_MIG: Final = ("operands/plugin-not-targeted", "operands/left-out", "operator/policy-not-ready")
+PAUSED: Final = ("operands/plugin-not-targeted", "operands/left-out", "operator/policy-not-ready")
 """Rules that fail while the MIG manager has paused the operands of a node."""
+
+AFTER_MIG: Final = ("mig/config-failed", *PAUSED)
+"""Rules that fail when the MIG manager cannot apply a layout."""
 
 TAKEN_AWAY: Final = ("devices/unhealthy", "devices/fewer-than-hardware", "scheduling/cordoned")
 """Rules that fail when an XID, or who acts on it, takes a GPU or its node away."""
