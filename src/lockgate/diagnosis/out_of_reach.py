@@ -21,7 +21,7 @@ class OutOfReach(msgspec.Struct, frozen=True):
 
 def nearest(daemon_set: DaemonSet, nodes: Iterable[Node]) -> OutOfReach | None:
     """The node that a DaemonSet misses by least, those that are kept for GPUs first; None where it reaches one."""
-    judged = [(not _is_for_gpus(node), target(daemon_set, node)) for node in nodes]
+    judged = [(not is_for_gpus(node), target(daemon_set, node)) for node in nodes]
     if not judged or any(each.runs for _, each in judged):
         return None
     for_others, best = min(judged, key=lambda j: (j[0], len(j[1].misses) + len(j[1].taints), j[1].node))
@@ -29,13 +29,14 @@ def nearest(daemon_set: DaemonSet, nodes: Iterable[Node]) -> OutOfReach | None:
     return OutOfReach(best, by_cloud and not for_others)
 
 
-def why(nearest: Target) -> str:
-    """What keeps a DaemonSet off its nearest node, in words."""
+def why(nearest: Target, *, alone: bool = False) -> str:
+    """What keeps a DaemonSet off its nearest node, or off the only one that is asked about, in words."""
+    it = nearest.node if alone else f"{nearest.node}, the nearest,"
     if nearest.misses:
         miss = nearest.misses[0]
         seen = "has no such label" if miss.seen is None else f"has {miss.key}={miss.seen}"
-        return f"it selects {miss.wanted}, and {nearest.node}, the nearest, {seen}"
-    return f"it does not tolerate {listed(map(taint_text, nearest.taints))} of {nearest.node}, the nearest"
+        return f"it selects {miss.wanted}, and {it} {seen}"
+    return f"it does not tolerate {listed(map(taint_text, nearest.taints))} of {it.rstrip(',')}"
 
 
 def seen(nearest: Target) -> list[Evidence]:
@@ -51,6 +52,6 @@ def seen(nearest: Target) -> list[Evidence]:
     return labels + taints
 
 
-def _is_for_gpus(node: Node) -> bool:
+def is_for_gpus(node: Node) -> bool:
     """Whether a taint keeps a node for pods that ask for GPUs, as GKE sets it on its GPU pools."""
     return any(taint.key == names.GPU for taint in node.spec.taints)

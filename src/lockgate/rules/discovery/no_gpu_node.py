@@ -16,13 +16,14 @@ from typing import Final
 
 from lockgate.diagnosis.autoscaler import coming
 from lockgate.diagnosis.device_plugins import is_plugin
-from lockgate.diagnosis.out_of_reach import OutOfReach, nearest, seen, why
+from lockgate.diagnosis.out_of_reach import OutOfReach, is_for_gpus, nearest, seen, why
 from lockgate.diagnosis.plugin_start import starting
 from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.seen import listed, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.operator_words import OperatorWords
+from lockgate.diagnosis.views.places import Places
 from lockgate.diagnosis.views.plugin import Plugin
 from lockgate.diagnosis.views.pod_events import events_of
 from lockgate.kit.counted import counted
@@ -30,11 +31,14 @@ from lockgate.model import names
 from lockgate.model.facts import DaemonSets, Events, Missing, Nodes, Pods, Snapshot
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import DaemonSet, Node, Pod
+from lockgate.scheduling.daemonsets import target
 from lockgate.scheduling.selectors import node_misses
 
 # gpu-operator 24.6 to 26.3, controllers/clusterpolicy_controller.go.
 _NO_LABELS: Final = re.compile(r"NFDLabelsMissing|No NFD labels? found")
 _MOST_SETS: Final = 3
+_OS: Final = "kubernetes.io/os"
+_DISCOVERY: Final = ("node-feature-discovery", "nfd-worker")
 _LOOK: Final = Remedy(
     "See which nodes discovery runs on; tainted nodes need a toleration",
     f"kubectl get nodes -L {names.PCI_PRESENT[0]},{names.GPU_PRESENT}",
@@ -52,6 +56,7 @@ def no_gpu_node(
     pod: Pod,
     gate_one: GateOne | Missing,
     nodes: Nodes | Missing,
+    places: Places | Missing,
     stage: Stage,
     node: Node | Missing,
     demand: Pods,
@@ -77,11 +82,16 @@ def no_gpu_node(
     discovered = [n for n in nodes if any(k.startswith(names.NFD_PREFIX) for k in n.metadata.labels)]
     out = _plugins_out_of_reach(daemon_sets, nodes)
     by_cloud = any(each.lacks_cloud_label for _, each in out)
+    asked = None if isinstance(node, Missing) else node
+    beside = asked is not None and not isinstance(places, Missing) and bool(places.with_gpus)
+    plain = asked is not None and beside and _is_plain(asked, daemon_sets)
+    explained = bool(discovered) or not _is_expected(daemon_sets)
     return Failed(
         about="nodes",
-        severity=_severity(stage, pod_events, bool(discovered) or not _is_expected(daemon_sets), demand, snapshot),
+        severity=Severity.INFO if plain else _severity(stage, pod_events, explained, demand, snapshot),
+        title=f"{asked.name} is not known to have a GPU" if asked is not None and beside else "",
         codes=("B11",) if by_cloud else ("G02", "G03") if discovered else ("G01",),
-        summary=f"{_lack(nodes, node, gate_one.resource)}; {_found(discovered, out)}.",
+        summary=f"{_lack(nodes, node, gate_one.resource)}; {_found(discovered, out, asked)}.",
         evidence=(
             *(
                 Evidence(object=f"node/{n.name}", field=f"metadata.labels[{names.PCI_PRESENT[0]}]", value="absent")
@@ -123,13 +133,31 @@ def _left_out(daemon_set: DaemonSet, out: OutOfReach) -> tuple[Evidence, ...]:
     return (Evidence(object=place, field="status.desiredNumberScheduled", value=desired), *seen(out.target))
 
 
-def _found(discovered: list[Node], out: list[tuple[DaemonSet, OutOfReach]]) -> str:
+def _found(discovered: list[Node], out: list[tuple[DaemonSet, OutOfReach]], asked: Node | None) -> str:
     """What discovery did, or where the plugin goes by the label of a cloud, that one."""
     if out and (out[0][1].lacks_cloud_label or not discovered):
-        return f"{out[0][0].name} reaches no node: {why(out[0][1].target)}"
+        daemon_set, near = out[0][0], out[0][1].target
+        return f"{daemon_set.name} {_misses(daemon_set, asked)}: {why(near, alone=asked is not None)}"
     if discovered:
         return f"discovery has labelled {listed(n.name for n in discovered)}"
     return "discovery has labelled no node"
+
+
+def _misses(daemon_set: DaemonSet, asked: Node | None) -> str:
+    """What a DaemonSet does not reach: it may reach nodes that nobody asked about, or gave."""
+    if not daemon_set.status.desired_number_scheduled:
+        return "reaches no node"
+    return "reaches none of these nodes" if asked is None else "does not reach this node"
+
+
+def _is_plain(node: Node, daemon_sets: DaemonSets | Missing) -> bool:
+    """Whether nothing speaks for GPUs of a node: a taint that keeps it for them, or one that keeps discovery off."""
+    if node.metadata.labels.get(_OS) == "windows":
+        return True
+    sets = () if isinstance(daemon_sets, Missing) else daemon_sets
+    looking = [target(ds, node) for ds in sets if any(name in ds.name for name in _DISCOVERY)]
+    unseen = any(each.taints for each in looking) and not any(each.runs for each in looking)
+    return not is_for_gpus(node) and not unseen
 
 
 def _label_it(out: OutOfReach) -> Remedy:
