@@ -9,19 +9,21 @@ Fix: see the kubelet and the runtime on the node; the condition's own words say 
 gone for good, delete its node: only then are its pods let go, and a StatefulSet makes new ones.
 """
 
-from lockgate.diagnosis.rule import Failed, Passed, rule
+from lockgate.diagnosis.gate_row import Obstacle
+from lockgate.diagnosis.rule import Failed, Passed, on_each, rule
 from lockgate.diagnosis.seen import condition_of, gate_row
 from lockgate.diagnosis.stage import Stage, is_ready
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.model.facts import Missing, Nodes
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
-from lockgate.model.objects import Node, Pod
+from lockgate.model.objects import Condition, Node, Pod
+from lockgate.scheduling.taints import NODE_IS_SICK
 
 
 @rule(
     codes=("B04",),
     severity=Severity.ERROR,
-    stages=(Stage.NODE, Stage.CREATING, Stage.RUNNING, Stage.TERMINATING),
+    stages=(Stage.NODE, Stage.SCHEDULING, Stage.CREATING, Stage.RUNNING, Stage.TERMINATING),
     gpu=False,
     asks_gpu=None,
     mutes=(
@@ -42,12 +44,23 @@ from lockgate.model.objects import Node, Pod
 def not_ready(
     node: Node | Missing, pod: Pod | Missing, nodes: Nodes | Missing, gate_one: GateOne | Missing, stage: Stage
 ) -> Failed | Passed | None:
+    if stage is Stage.SCHEDULING:
+        lost = [_failed(n, ready, ()) for n in _kept_from(gate_one, nodes) if (ready := _ready(n)) is not None]
+        return on_each(lost) if lost else None
     on = _beneath(pod, nodes) if isinstance(node, Missing) else node
-    ready = next((c for c in on.status.conditions if c.type == "Ready"), None) if on else None
+    ready = _ready(on)
     if on is None or ready is None:  # a cut file says nothing
         return None
     if ready.status == "True":
         return Passed(f"{on.name} is Ready")
+    return _failed(on, ready, _held(gate_one) if stage is Stage.NODE else ())
+
+
+def _ready(node: Node | None) -> Condition | None:
+    return next((c for c in node.status.conditions if c.type == "Ready"), None) if node else None
+
+
+def _failed(on: Node, ready: Condition, held: tuple[Evidence, ...]) -> Failed:
     silent = ready.status == "Unknown"
     return Failed(
         about=f"node/{on.name}",
@@ -56,7 +69,7 @@ def not_ready(
         nodes=(on.name,),
         evidence=(
             condition_of(f"node/{on.name}", ready),
-            *(_held(gate_one) if stage is Stage.NODE else ()),
+            *held,
         ),
         remedy=(
             Remedy(
@@ -74,6 +87,15 @@ def _beneath(pod: Pod | Missing, nodes: Nodes | Missing) -> Node | None:
     if isinstance(pod, Missing) or isinstance(nodes, Missing) or not pod.spec.node_name or is_ready(pod):
         return None
     return next((n for n in nodes if n.name == pod.spec.node_name), None)
+
+
+def _kept_from(gate: GateOne | Missing, nodes: Nodes | Missing) -> tuple[Node, ...]:
+    """The nodes that keep a waiting pod away by a taint of their illness, beside nearer ones that do not take it."""
+    if isinstance(gate, Missing) or isinstance(nodes, Missing) or not all(row.obstacles for row in gate.nearest):
+        return ()
+    farther = (row for row in gate.candidates if row not in gate.nearest and Obstacle.TAINT in row.obstacles)
+    sick = {row.node for row in farther if any(t.key.startswith(NODE_IS_SICK) for t in row.taints)}
+    return tuple(n for n in nodes if n.name in sick and (ready := _ready(n)) is not None and ready.status != "True")
 
 
 def _held(gate: GateOne | Missing) -> tuple[Evidence, ...]:
