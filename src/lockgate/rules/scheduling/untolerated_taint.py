@@ -50,6 +50,8 @@ def untolerated_taint(
     rows = gate_one.nearest_with(Obstacle.TAINT)
     if rows:
         return on_each([*_of_sick_nodes(pod, rows), *_of_pools(pod, rows)])
+    if any(Obstacle.TAINT in row.obstacles for row in gate_one.candidates):  # a node farther off is kept from it so
+        return None
     return Passed("the pod tolerates every taint of the nearest GPU nodes") if gate_one.rows else None
 
 
