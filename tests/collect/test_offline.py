@@ -116,9 +116,7 @@ def test_pods_of_several_namespaces_are_those_of_the_cluster() -> None:
         pytest.param(json.dumps(POD).encode("utf-8-sig"), id="byte order mark"),
         pytest.param(json.dumps(POD).encode("utf-16"), id="UTF-16 of a PowerShell redirect"),
         pytest.param(json.dumps(POD).encode("utf-16-le"), id="UTF-16 that lost its mark"),
-        pytest.param(
-            "kind: Pod\nmetadata: {name: x, namespace: ml}\n".encode("utf-16-be"), id="YAML likewise"
-        ),
+        pytest.param("kind: Pod\nmetadata: {name: x, namespace: ml}\n".encode("utf-16-be"), id="YAML likewise"),
         pytest.param(b"\n\n" + json.dumps(POD).encode(), id="blank lines first"),
         pytest.param(b"kind: Pod\nmetadata:\n  name: x\n  namespace: ml\n", id="YAML"),
         pytest.param(b"---\nkind: Pod\nmetadata: &m {name: x, namespace: ml}\nother: *m\n", id="YAML with an alias"),

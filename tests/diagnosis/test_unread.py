@@ -197,8 +197,8 @@ def test_what_the_cluster_does_not_serve_is_not_there() -> None:
 # Read at a stage and left unsaid: who else is concerned, and what only fills in a finding that is made without it.
 _WHO_ELSE = {"namespace_pods", "daemon_sets", "device_classes", "namespaces", "readings", "cluster_policies"}
 _BESIDE: dict[Stage, set[str]] = {
-    # The refusal itself stands in an event; Kueue's and the gang schedulers' rules say themselves what they lack, and so
-    # does that of a DaemonSet without nodes.
+    # The refusal itself stands in an event; Kueue's and the gang schedulers' rules say themselves what they lack, and
+    # so does that of a DaemonSet without nodes.
     Stage.NO_POD: {
         *("limit_ranges", "priority_classes", "resource_quotas", "namespaces", "namespace_pods"),
         *("pod_groups", "queued_workloads", "daemon_sets", "nodes"),

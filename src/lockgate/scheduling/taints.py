@@ -13,7 +13,7 @@ from lockgate.model.objects import Node, Taint, Toleration
 NO_SCHEDULE = "NoSchedule"
 NO_EXECUTE = "NoExecute"
 UNSCHEDULABLE_KEY = "node.kubernetes.io/unschedulable"
-# Taints that the node controller sets for what the node itself is (not ready, short of disk): tolerating them is no cure.
+# Taints that the node controller sets for what the node itself is (not ready, short of disk): none is to be tolerated.
 NODE_IS_SICK = "node.kubernetes.io/"
 _BLOCKING = frozenset((NO_SCHEDULE, NO_EXECUTE))
 _CORDON = Taint(key=UNSCHEDULABLE_KEY, effect=NO_SCHEDULE)
