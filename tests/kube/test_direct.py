@@ -70,7 +70,7 @@ def test_a_long_answer_arrives_whole_and_its_connection_is_used_again(answer: An
 def test_requests_at_the_same_time_have_connections_of_their_own() -> None:
     async def test(server: FakeServer, ask: Ask) -> None:
         answers = await asyncio.gather(*(ask() for _ in range(4)))
-        assert [answer.status_code for answer in answers] == [200, 201, 202, 203]
+        assert sorted(answer.status_code for answer in answers) == [200, 201, 202, 203]
         assert len(server.open) == 4
 
     run([Answer(BODY, status) for status in (200, 201, 202, 203)], test)
