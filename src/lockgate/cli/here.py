@@ -7,7 +7,7 @@ import msgspec
 
 from lockgate.cli.pages import Page
 from lockgate.cli.surveying import NodeLine, OperandLine, PolicyLine, Survey, survey
-from lockgate.diagnosis.scope import pods_of
+from lockgate.diagnosis.pods_asked import pods_of
 from lockgate.diagnosis.target import CLUSTER, SELECTED, Target
 from lockgate.diagnosis.views.gate_one import gpu_asked
 from lockgate.model.facts import Snapshot

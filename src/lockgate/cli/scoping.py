@@ -31,7 +31,7 @@ def add_selector_argument(
 
 def namespace_wanted(options: argparse.Namespace, snapshot: "Snapshot") -> str:
     """The namespace that is shown, "" for all; -A wins, as with kubectl. Raises FactsError where it is not there."""
-    from lockgate.diagnosis.scope import check_namespace
+    from lockgate.diagnosis.pods_asked import check_namespace
     from lockgate.diagnosis.target import TargetMissingError, UnreadTargetError
 
     if options.all_namespaces or not options.namespace:

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Sequence
 
 from lockgate.diagnosis.operand_names import validation
 from lockgate.diagnosis.order import Said
-from lockgate.diagnosis.scope import Scope, nodes_as_subjects, operator_as_subjects, sick
+from lockgate.diagnosis.scope import Scope, nodes_as_subjects, operator_as_subjects
 from lockgate.diagnosis.seen import MOST_NODES
+from lockgate.diagnosis.sick import sick
 from lockgate.diagnosis.subject import Common, Subject
 from lockgate.diagnosis.target import CLUSTER
 from lockgate.diagnosis.views.operands import Operands

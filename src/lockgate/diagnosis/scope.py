@@ -10,19 +10,18 @@ from contextlib import suppress
 
 import msgspec
 
-from lockgate.diagnosis.never_admitted import never_admitted
 from lockgate.diagnosis.operand_names import matching, short_name, suggestions, validation
-from lockgate.diagnosis.owners import SECTION_OF
+from lockgate.diagnosis.pods_asked import check_namespace, check_pods, pods_of
 from lockgate.diagnosis.probe import gate_of, probe
 from lockgate.diagnosis.replaced import replaced
 from lockgate.diagnosis.seen import MOST_NODES
-from lockgate.diagnosis.stage import Stage, is_ready, stage_of
-from lockgate.diagnosis.subject import MAKERS, Common, Subject, is_short, subjects
+from lockgate.diagnosis.sick import OWNING, by_kind, lacking, sick
+from lockgate.diagnosis.stage import Stage, is_ready
+from lockgate.diagnosis.subject import Common, Subject, subjects
 from lockgate.diagnosis.target import (
     CLUSTER,
     SELECTED,
     TOLD,
-    Found,
     Target,
     TargetMissingError,
     UnreadTargetError,
@@ -34,19 +33,11 @@ from lockgate.diagnosis.views.operands import Operands
 from lockgate.diagnosis.views.places import Places
 from lockgate.kit.counted import counted
 from lockgate.kit.near import did_you_mean, near
-from lockgate.model.facts import Missing, Nodes, Pods, Snapshot
-from lockgate.model.label_query import parse_query
-from lockgate.model.objects import DaemonSet, Node, Pod, Workload
+from lockgate.model.facts import Missing, Nodes, Snapshot
+from lockgate.model.objects import DaemonSet, Node, Pod
 
 # So many kinds of sick pods are looked at; the answer says how many pods were left out.
 MOST_PODS = 50
-# Labels that tell the pods of one controller apart.
-_OF_ONE_POD = (
-    "apps.kubernetes.io/pod-index",
-    "statefulset.kubernetes.io/pod-name",
-    "batch.kubernetes.io/job-completion-index",
-)
-_OWNING = ("deployments", "replica_sets", "stateful_sets", "jobs")
 
 
 class Scope(msgspec.Struct, frozen=True):
@@ -176,15 +167,15 @@ def _namespace_scope(snapshot: Snapshot, target: Target) -> Scope:
     if not pods:
         check_namespace(snapshot, target.name)
     gone = _Gone(snapshot, target)
-    kinds = _by_kind(gone.sick(pods))
+    kinds = by_kind(gone.sick(pods))
     asking = sum(bool(gpu_asked(p)) for p in pods)
-    lacking = _lacking(snapshot, target.name)
+    short = lacking(snapshot, target.name)
     return Scope(
         target,
-        (*kinds[:MOST_PODS], *lacking, *gone.of(pods)),
+        (*kinds[:MOST_PODS], *short, *gone.of(pods)),
         sum(1 + len(s.alike) for s in kinds[MOST_PODS:]),
         f"{counted(len(pods), 'pod')} looked at, {counted(asking, 'asks', 'ask')} for GPUs",
-        _OWNING,
+        OWNING,
     )
 
 
@@ -197,44 +188,13 @@ def _selected_scope(snapshot: Snapshot, target: Target) -> Scope:
         with suppress(UnreadTargetError):
             check_namespace(snapshot, target.namespace)
     if not pods:
-        _check_pods(snapshot, f"pods with labels {target.name}{where}", target.namespace)
+        check_pods(snapshot, f"pods with labels {target.name}{where}", target.namespace)
         raise TargetMissingError(f"no pod{where} has the labels {target.name} ({counted(len(known), 'pod')} looked at)")
     gone = _Gone(snapshot, target)
-    kinds = _by_kind(gone.sick(pods))
+    kinds = by_kind(gone.sick(pods))
     asking = counted(sum(bool(gpu_asked(p)) for p in pods), "asks", "ask")
     seen = f"{len(pods)} of them{where} looked at, {asking} for GPUs"
     return Scope(target, (*kinds[:MOST_PODS], *gone.of(pods)), sum(1 + len(s.alike) for s in kinds[MOST_PODS:]), seen)
-
-
-def _check_pods(snapshot: Snapshot, text: str, namespace: str) -> None:
-    """Raises UnreadTargetError where no list of the pods that are asked about could be read."""
-    lists = (snapshot.namespace_pods, snapshot.pods) if namespace else (snapshot.pods,)
-    unread = [pods for pods in lists if isinstance(pods, Missing)]
-    if len(unread) == len(lists):
-        told = next((pods for pods in unread if pods.refused), unread[-1])
-        raise UnreadTargetError(f"{text} cannot be looked up: pods: {told.text}")
-
-
-def pods_of(snapshot: Snapshot, target: Target) -> Pods:
-    """The pods of a namespace, or those with the labels that are asked for."""
-    if target.kind == "Namespace":
-        return tuple(p for p in snapshot.known_pods if p.namespace == target.name)
-    fits = parse_query(target.name)
-    return tuple(p for p in snapshot.known_pods if target.namespace in ("", p.namespace) and fits(p.metadata.labels))
-
-
-def check_namespace(snapshot: Snapshot, name: str) -> None:
-    """Raises TargetMissingError where a namespace is not there, UnreadTargetError where that is not known."""
-    listed = snapshot.namespaces
-    named = () if isinstance(listed, Missing) else (n.name for n in listed)
-    spaces = {*named, *(p.namespace for p in snapshot.known_pods)}
-    if name in spaces:
-        return
-    meant = near(name, spaces)
-    if isinstance(listed, Missing):
-        why = f"no pod of it is known, and namespaces: {listed.text}{did_you_mean(meant)}"
-        raise UnreadTargetError(f"namespace/{name} cannot be looked up: {why}", meant)
-    raise TargetMissingError(f"namespace/{name} is not there{did_you_mean(meant)}", meant)
 
 
 # --- files that hold no cluster
@@ -268,12 +228,12 @@ def _cluster_scope(common: Common, target: Target) -> Scope:
     asking = [p for p in snapshot.known_pods if _asks(p) and (p.namespace, p.name) not in own]
     gone = _Gone(snapshot, target)
     own_sick = tuple(s for ds in known.daemon_sets for s in _operand(known, ds, gone))
-    kinds = _by_kind(gone.sick(asking))
+    kinds = by_kind(gone.sick(asking))
     left = gone.of((*asking, *(p.pod for p in known.pods)))
-    about = (_whole(common), *gpu_nodes, *own_sick, *kinds[:MOST_PODS], *_lacking(snapshot), *left)
+    about = (_whole(common), *gpu_nodes, *own_sick, *kinds[:MOST_PODS], *lacking(snapshot), *left)
     those, sets = counted(len(asking), "pod that asks", "pods that ask"), counted(len(known.daemon_sets), "operand")
     seen = f"{those} for GPUs and {sets} looked at, no node" if blind else ""
-    return Scope(target, about, sum(1 + len(s.alike) for s in kinds[MOST_PODS:]), seen, _OWNING)
+    return Scope(target, about, sum(1 + len(s.alike) for s in kinds[MOST_PODS:]), seen, OWNING)
 
 
 def _is_silent(snapshot: Snapshot) -> bool:
@@ -297,59 +257,3 @@ def operator_as_subjects(common: Common) -> tuple[Subject, ...]:
     """The cluster as a whole, and each operand's DaemonSet."""
     sets = (Subject(stage=Stage.OPERAND, operand=ds) for ds in common.get("operands").daemon_sets)
     return _whole(common), *sets
-
-
-def sick(pods: Iterable[Pod]) -> tuple[Subject, ...]:
-    """The pods that are not well, and are not being deleted."""
-    about = (Subject(stage=stage_of(pod), pod=pod) for pod in pods)
-    return tuple(s for s in about if not s.well and s.stage is not Stage.TERMINATING)
-
-
-def _by_kind(sick: Iterable[Subject]) -> tuple[Subject, ...]:
-    """One subject for all waiting pods of one namespace, spec and labels: a Job's thousand pods wait for one reason."""
-    first: dict[object, Subject] = {}
-    alike: dict[object, list[str]] = {}
-    for subject in sick:
-        key = _kind(subject)
-        if first.setdefault(key, subject) is not subject and subject.pod is not None:
-            alike.setdefault(key, []).append(f"{subject.pod.namespace}/{subject.pod.name}")
-    return tuple(msgspec.structs.replace(s, alike=tuple(alike.get(key, ()))) for key, s in first.items())
-
-
-def _kind(subject: Subject) -> object:
-    pod = subject.pod
-    if pod is None or subject.stage is not Stage.SCHEDULING:
-        return id(subject)
-    labels = {k: v for k, v in pod.metadata.labels.items() if k not in _OF_ONE_POD}
-    claims = tuple(v.name for v in pod.spec.volumes if v.ephemeral)
-    return pod.namespace, pod.name if claims else "", msgspec.json.encode((pod.spec, labels), order="deterministic")
-
-
-def _lacking(snapshot: Snapshot, namespace: str = "") -> tuple[Subject, ...]:
-    """Workloads that ask for GPUs and lack pods: what refuses their pods is told nowhere else."""
-    named = {section: kind for kind, section in SECTION_OF.items()}
-    hopeless = never_admitted(snapshot.queued_workloads)
-    found = []
-    for section in _OWNING:
-        workloads = getattr(snapshot, section)
-        for each in () if isinstance(workloads, Missing) else workloads:
-            held = (named[section], each.namespace, each.name) in hopeless
-            if namespace in ("", each.namespace) and (_is_lacking(each) or (held and _asks_gpu(each))):
-                target = Target(named[section], each.name, each.namespace)
-                found.append(_without_pods(find(snapshot, target)))
-    return tuple(s for s in found if s is not None)
-
-
-def _is_lacking(workload: Workload) -> bool:
-    """By its own status, which is told without looking at all pods; one that another maker owns is told with that."""
-    if any(o.controller and o.kind in MAKERS for o in workload.metadata.owner_references):
-        return False
-    return is_short(workload) and _asks_gpu(workload)
-
-
-def _asks_gpu(workload: Workload) -> bool:
-    return bool(gpu_asked(Pod(spec=workload.spec.template.spec)))
-
-
-def _without_pods(found: Found) -> Subject | None:
-    return next((s for s in subjects(found) if s.stage is Stage.NO_POD), None)

@@ -83,7 +83,7 @@ def _asked(options: argparse.Namespace) -> "Asked":
 
 def _without_namespace(snapshot: "Snapshot", namespace: str) -> Iterator[str]:
     """Where the pod's namespace is known not to be there: the pod may be thought of before its namespace is made."""
-    from lockgate.diagnosis.scope import check_namespace
+    from lockgate.diagnosis.pods_asked import check_namespace
     from lockgate.diagnosis.target import TargetMissingError, UnreadTargetError
 
     try:
