@@ -3,7 +3,6 @@
 Budget: each under one CPU second on one core. Reading (decoding the API's JSON) is measured apart.
 """
 
-import gc
 import random
 import resource
 import time
@@ -17,6 +16,7 @@ from lockgate.capacity.copies import place_copies
 from lockgate.capacity.fit import fit
 from lockgate.capacity.overview import overview, scene_of
 from lockgate.capacity.table import By
+from lockgate.kit.garbage import collect_seldom
 from lockgate.model.facts import Snapshot
 from lockgate.model.objects import Node, Pod
 
@@ -65,8 +65,7 @@ def main() -> int:
     """Measure and print; 1 when a budget is missed."""
     nodes = msgspec.json.encode([node(number) for number in range(NODES)])
     listed = msgspec.json.encode(pods(1))
-    gc.freeze()
-    gc.set_threshold(100_000, 50, 100)  # as every entry point does
+    collect_seldom()
     snapshot = _timed("read", lambda: _decoded(nodes, listed))[0]
     _, counted = _timed("capacity", lambda: overview(snapshot, By.NODE))
     scene, put = _timed("scene", lambda: scene_of(snapshot))

@@ -4,7 +4,6 @@ Both, since every command that looks at a whole cluster needs both. `python -m b
 `bench.why_scale` as a process of its own.
 """
 
-import gc
 import http.client
 import sys
 from typing import Generic, TypeVar
@@ -12,6 +11,7 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 
+from lockgate.kit.garbage import collect_seldom
 from lockgate.model.objects import Node, Pod
 
 
@@ -46,6 +46,5 @@ def _counted(connection: http.client.HTTPConnection, plural: str, decoder: msgsp
 
 
 if __name__ == "__main__":
-    gc.freeze()
-    gc.set_threshold(100_000, 50, 100)
+    collect_seldom()
     print(*count(sys.argv[1]))

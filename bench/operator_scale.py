@@ -6,13 +6,14 @@ process of its own that serves prepared bytes, so that only the operator is meas
 
 import argparse
 import asyncio
-import gc
 import json
 import multiprocessing
 import resource
 import time
 from collections.abc import AsyncIterator
 from typing import Any
+
+from lockgate.kit.garbage import collect_seldom
 
 NODES, EVENTS, PAGE = 5000, 50_000, 500
 IMAGES = [{"names": [f"registry.example/team/image-{i}@sha256:{i:064d}"], "sizeBytes": 123456789} for i in range(50)]
@@ -125,8 +126,7 @@ async def _until(world: Any, version: int) -> None:
 
 def main() -> dict[str, float]:
     """Measure; the numbers by name."""
-    gc.freeze()
-    gc.set_threshold(100_000, 50, 100)
+    collect_seldom()
     here, there = multiprocessing.Pipe()
     server = multiprocessing.get_context("spawn").Process(target=serve, args=(there,), daemon=True)
     server.start()

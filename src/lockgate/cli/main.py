@@ -5,7 +5,6 @@ finding of severity error or blocker, 4 only warnings, or something that could c
 """
 
 import argparse
-import gc
 import importlib
 import io
 import re
@@ -18,6 +17,7 @@ from typing import NoReturn, TextIO, cast
 from lockgate import __version__
 from lockgate.cli.forms import add_forms, run_in_form
 from lockgate.cli.plain_stream import PlainStream, drop_rest
+from lockgate.kit.garbage import collect_seldom
 
 # Every verb with its line of help; what a verb needs is imported only when it runs.
 VERBS = {
@@ -103,8 +103,7 @@ def _near(message: str, words: Sequence[str]) -> str:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a verb; returns the exit code. Without `argv` the process is ours, and its garbage collector is set."""
     if argv is None:
-        gc.freeze()
-        gc.set_threshold(100_000, 50, 100)  # large lists are its worst case
+        collect_seldom()
     arguments = list(sys.argv[1:] if argv is None else argv)
     prog = "kubectl gpu" if sys.argv[0].endswith("kubectl-gpu") else "lockgate"
     parser = _parser(prog)

@@ -1,7 +1,6 @@
 """`lockgate-operator` runs the operator; `lockgate-operator cleanup` takes the policy away before uninstalling."""
 
 import asyncio
-import gc
 import logging
 import os
 import signal
@@ -10,6 +9,7 @@ import sys
 from lockgate.controllers import cleanup
 from lockgate.controllers.operator import LeaseLostError, Operator
 from lockgate.controllers.settings import Settings, read_settings
+from lockgate.kit.garbage import collect_seldom
 from lockgate.kube.api import Api
 from lockgate.kube.errors import ApiError, ConfigError, Unreachable
 
@@ -17,8 +17,7 @@ from lockgate.kube.errors import ApiError, ConfigError, Unreachable
 def main(argv: list[str] | None = None) -> int:
     """Exit status 0 after an orderly stop, 1 when the cluster or the lease failed, 2 for wrong flags."""
     argv = sys.argv[1:] if argv is None else argv
-    gc.freeze()
-    gc.set_threshold(100_000, 50, 100)  # large lists are the garbage collector's worst case
+    collect_seldom()
     try:
         if argv[:1] == ["cleanup"]:
             return asyncio.run(cleanup.main(argv[1:]))

@@ -2,7 +2,6 @@
 
 import asyncio
 import fcntl
-import gc
 import logging
 import os
 import signal
@@ -22,6 +21,7 @@ from lockgate.agents.toolkit.here import fit
 from lockgate.agents.toolkit.settings import Settings, read_settings
 from lockgate.agents.toolkit.specs import NewDriverError
 from lockgate.host.distributions import STOCK, find_runtime
+from lockgate.kit.garbage import collect_seldom
 
 _log = logging.getLogger("lockgate.toolkit")
 # NVIDIA's installer ends on any of these, after cleaning.
@@ -35,8 +35,7 @@ class LockedError(Exception):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run until stopped; 0 after a clean stop, 1 when locked out or a single pass failed, 2 for bad settings."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
-    gc.freeze()
-    gc.set_threshold(100_000, 50, 100)
+    collect_seldom()
     try:
         words = sys.argv[1:] if argv is None else list(argv)
         settings = fit(read_settings(words, {**read_driver_ready(), **os.environ}, look=find_runtime))

@@ -1,7 +1,6 @@
 """`nvidia-validator`: runs the step named by COMPONENT, opens its door when it passed, publishes what it found."""
 
 import asyncio
-import gc
 import logging
 import os
 import signal
@@ -19,6 +18,7 @@ from lockgate.agents.validator.plugin import check_plugin
 from lockgate.agents.validator.result import NotReadyError, Passed, Results
 from lockgate.agents.validator.settings import Settings, read_settings
 from lockgate.agents.validator.toolkit import check_toolkit
+from lockgate.kit.garbage import collect_seldom
 from lockgate.model.node_state import DriverState
 
 _log = logging.getLogger("lockgate.validator")
@@ -36,8 +36,7 @@ CHECKS: Final[Mapping[str, Check]] = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one step; 0 when it passed, 1 when it did not (with WITH_WAIT it is tried for ever), 2 for bad settings."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
-    gc.freeze()
-    gc.set_threshold(100_000, 50, 100)
+    collect_seldom()
     try:
         settings = read_settings(sys.argv[1:] if argv is None else list(argv), os.environ)
     except SettingsError as error:
