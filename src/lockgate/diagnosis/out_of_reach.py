@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 import msgspec
 
-from lockgate.diagnosis.seen import listed
+from lockgate.diagnosis.kept_off import not_tolerated
+from lockgate.diagnosis.seen import label_missed
 from lockgate.model import names
 from lockgate.model.finding import Evidence
 from lockgate.model.objects import DaemonSet, Node
@@ -36,16 +37,13 @@ def why(nearest: Target, *, alone: bool = False) -> str:
         miss = nearest.misses[0]
         seen = "has no such label" if miss.seen is None else f"has {miss.key}={miss.seen}"
         return f"it selects {miss.wanted}, and {it} {seen}"
-    return f"it does not tolerate {listed(map(taint_text, nearest.taints))} of {it.rstrip(',')}"
+    return f"{not_tolerated(nearest.taints)} of {it.rstrip(',')}"
 
 
 def seen(nearest: Target) -> list[Evidence]:
     """The labels that lack on a node, and the taints that are not tolerated."""
     place = f"node/{nearest.node}"
-    labels = [
-        Evidence(object=place, field=f"metadata.labels[{m.key}]", value=m.seen or "absent", note=f"wanted {m.wanted}")
-        for m in nearest.misses
-    ]
+    labels = [label_missed(nearest.node, miss) for miss in nearest.misses]
     taints = [
         Evidence(object=place, field="spec.taints", value=taint_text(t), note="not tolerated") for t in nearest.taints
     ]

@@ -10,6 +10,7 @@ from lockgate.model.facts import Logs, Missing
 from lockgate.model.finding import Evidence
 from lockgate.model.objects import Condition, Event, Pod
 from lockgate.scheduling.messages import FailedScheduling, parse_failed_scheduling
+from lockgate.scheduling.selectors import Miss
 
 if TYPE_CHECKING:  # views quote what was seen, and so import this
     from lockgate.diagnosis.views.gate_one import GateOne
@@ -26,6 +27,14 @@ def gate_row(gate: "GateOne", row: GateRow) -> Evidence:
         field=f"status.allocatable[{gate.resource}]",
         value=str(row.allocatable) if row.known else "absent",
         note=row.arithmetic() + holders(row),
+    )
+
+
+def label_missed(node: str, miss: Miss) -> Evidence:
+    """A label that a node should have, and what it has instead."""
+    value = "absent" if miss.seen is None else miss.seen
+    return Evidence(
+        object=f"node/{node}", field=f"metadata.labels[{miss.key}]", value=value, note=f"wanted {miss.wanted}"
     )
 
 

@@ -98,7 +98,7 @@ def _total(report: LintReport) -> str:
     said = ", ".join(counted(n, s.value, s.value if s is Severity.INFO else "") for s, n in counts.items() if n)
     fixable = sum(1 for finding in report.findings if finding.fix)
     healed = f"; --fix heals {fixable}" if fixable else ""
-    files = f"{counted(len(report.linted), 'file')}"
+    files = counted(len(report.linted), "file")
     if said:
         return f"{said}{healed} ({files})"
     partly = ", as far as they were checked" if report.not_checked else ""

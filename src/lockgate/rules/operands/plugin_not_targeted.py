@@ -13,7 +13,7 @@ import msgspec
 from lockgate.diagnosis.gate_row import GateRow, Obstacle
 from lockgate.diagnosis.kept_off import KeptOff, kept_off, let_tolerate, not_tolerated, set_label
 from lockgate.diagnosis.rule import Failed, Passed, Skipped, on_each, rule
-from lockgate.diagnosis.seen import gate_row, listed
+from lockgate.diagnosis.seen import gate_row, label_missed, listed
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.plugin import Plugin, PluginOn, PluginState, plugin_on
@@ -136,10 +136,7 @@ def _desired(on: PluginOn) -> Evidence:
 
 def _seen(out: _Out) -> list[Evidence]:
     place, labels = f"node/{out.node.name}", out.node.metadata.labels
-    wanted = [
-        Evidence(object=place, field=f"metadata.labels[{m.key}]", value=m.seen or "absent", note=f"wanted {m.wanted}")
-        for m in out.on.misses
-    ]
+    wanted = [label_missed(out.node.name, miss) for miss in out.on.misses]
     beside = {out.kept.key, out.kept.progress} if out.kept else set()
     more = [
         Evidence(object=place, field=f"metadata.labels[{key}]", value=labels[key])

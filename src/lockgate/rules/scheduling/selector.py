@@ -10,7 +10,7 @@ Fix: correct the selector to a value that a node has, or label the node if the l
 
 from lockgate.diagnosis.gate_row import GateRow, Obstacle
 from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
-from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes, pod_ref, scheduler_word, some
+from lockgate.diagnosis.seen import MOST_NODES, label_missed, listed, more_nodes, pod_ref, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.told_refusal import ToldRefusal
@@ -43,7 +43,7 @@ def _failed(pod: Pod, rows: tuple[GateRow, ...]) -> Failed:
         reach=len(rows),
         evidence=(
             *(Evidence(object=pod_ref(pod), field=_field(pod, m), value=m.wanted) for m in nearest.misses),
-            *(_seen(row, m) for row in rows[:MOST_NODES] for m in row.misses),
+            *(label_missed(row.node, m) for row in rows[:MOST_NODES] for m in row.misses),
             *more_nodes(len(rows) - MOST_NODES),
             *some(scheduler_word(pod)),
         ),
@@ -92,13 +92,6 @@ def _wanted(row: GateRow) -> str:
 
 def _has(miss: Miss) -> str:
     return "no such label" if miss.seen is None else f"{miss.key}={miss.seen}"
-
-
-def _seen(row: GateRow, miss: Miss) -> Evidence:
-    value = "absent" if miss.seen is None else miss.seen
-    return Evidence(
-        object=f"node/{row.node}", field=f"metadata.labels[{miss.key}]", value=value, note=f"wanted {miss.wanted}"
-    )
 
 
 def _remedies(nearest: GateRow, miss: Miss) -> tuple[Remedy, ...]:
