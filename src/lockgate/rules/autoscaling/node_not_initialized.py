@@ -12,12 +12,12 @@ Fix: mend the device plugin on the node, or keep the resource's name with shared
 import re
 
 from lockgate.diagnosis.remedies import find_plugin
-from lockgate.diagnosis.rule import Failed, rule
-from lockgate.diagnosis.seen import listed
+from lockgate.diagnosis.rule import Failed, on_each, rule
+from lockgate.diagnosis.seen import condition_of, listed
 from lockgate.diagnosis.stage import Stage
 from lockgate.model import names
 from lockgate.model.facts import Missing, NodeClaims, Nodes
-from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.finding import Remedy, Risk, Severity
 from lockgate.model.objects import Condition, Node
 from lockgate.model.queues import NodeClaim
 
@@ -35,23 +35,18 @@ def node_not_initialized(node_claims: NodeClaims | Missing, nodes: Nodes, node: 
     known = () if isinstance(node_claims, Missing) else node_claims
     mine = [c for c in known if isinstance(node, Missing) or c.status.node_name == node.name]
     waiting = [(c, said) for c in mine if (said := _waits(c)) and names.is_gpu_resource(_resource(said))]
-    if not waiting:
-        return None
-    claim, said = waiting[0]
-    place = f"nodeclaim/{claim.name}"
-    resource, on = _resource(said), claim.status.node_name
+    return on_each([_failed(claim, said, nodes) for claim, said in waiting]) if waiting else None
+
+
+def _failed(claim: NodeClaim, said: Condition, nodes: Nodes) -> Failed:
+    place, on = f"nodeclaim/{claim.name}", claim.status.node_name
     offers = [o for n in nodes if n.name == on for o in _offers(n)]
-    instead = f"; {on} offers {listed(offers)}" if offers else ""
+    instead = f", instead of it {listed(offers)}" if offers else ""
     return Failed(
-        about=place if len(waiting) == 1 else "nodeclaims",
-        summary=f"NodeClaim {claim.name} (node {on or 'not there yet'}) has not registered {resource}{instead}.",
-        reach=len(waiting),
-        evidence=tuple(
-            Evidence(
-                object=f"nodeclaim/{c.name}", field="status.conditions[Initialized]", value=s.status, verbatim=s.message
-            )
-            for c, s in waiting
-        ),
+        about=f"node/{on}" if on else place,
+        summary=f"{on or claim.name}: {_resource(said)}, which Karpenter waits for, is not registered{instead}.",
+        nodes=(on,) if on else (),
+        evidence=(condition_of(place, said),),
         remedy=(
             Remedy(
                 "See whether the device plugin runs on the node, and under which name it offers GPUs",

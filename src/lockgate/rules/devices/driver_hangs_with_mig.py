@@ -9,7 +9,7 @@ offered.
 Fix: install driver 570.172.08 or later, or go back to 570.86.15; or give all GPUs of the node one MIG mode.
 """
 
-from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.rule import Failed, on_each, rule
 from lockgate.diagnosis.seen import listed
 from lockgate.diagnosis.stage import Stage
 from lockgate.model import names
@@ -30,21 +30,21 @@ def driver_hangs_with_mig(
     near = (node,) if isinstance(node, Node) else nodes
     asked = [n for n in near if pod.spec.node_name in ("", n.name) and _is_mixed(n)]
     found = [(n, e) for n in asked if (e := _driver(n, node_states)).value in _HANGING]
-    if not found:
-        return None
-    first, evidence = found[0]
+    return on_each([_failed(n, version) for n, version in found]) if found else None
+
+
+def _failed(node: Node, version: Evidence) -> Failed:
     return Failed(
-        about=f"node/{first.name}" if len(found) == 1 else "nodes",
-        summary=(
-            f"{listed(n.name for n, _ in found)}: driver {evidence.value} hangs where whole GPUs and MIG devices stand "
-            "side by side."
-        ),
-        reach=len(found),
-        evidence=(*(e for _, e in found), *(_offers(n) for n, _ in found)),
+        about=f"node/{node.name}",
+        summary=f"{node.name}: driver {version.value} hangs where whole GPUs and MIG devices stand side by side.",
+        nodes=(node.name,),
+        evidence=(version, _offers(node)),
         remedy=(
             Remedy("Install driver 570.172.08 or later, or go back to 570.86.15", "", Risk.HIGH),
             Remedy(
-                "See whether calls to the driver still answer on the node", "timeout 10 nvidia-smi; echo $?", Risk.NONE
+                f"See whether calls to the driver still answer on {node.name}",
+                "timeout 10 nvidia-smi; echo $?",
+                Risk.NONE,
             ),
         ),
     )

@@ -13,12 +13,12 @@ then restart the device plugin of the node.
 import re
 from typing import Final
 
-from lockgate.diagnosis.gate_row import SHORT_OF_DEVICES
-from lockgate.diagnosis.rule import Failed, Passed, rule
-from lockgate.diagnosis.seen import MOST_NODES, gate_rows, listed, some
+from lockgate.diagnosis.gate_row import SHORT_OF_DEVICES, GateRow
+from lockgate.diagnosis.rule import Failed, Passed, on_each, rule
+from lockgate.diagnosis.seen import gate_row, listed, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
-from lockgate.diagnosis.views.hardware import Hardware
+from lockgate.diagnosis.views.hardware import Counted, Hardware
 from lockgate.diagnosis.views.node_words import NodeWords
 from lockgate.kit.counted import counted
 from lockgate.model import names
@@ -45,22 +45,20 @@ def fewer_than_hardware(
     found = [(row, count) for row, count in judged if count.lacks]
     if not found:
         return Passed(f"every GPU of {listed(row.node for row, _ in judged)} is advertised") if judged else None
-    found.sort(key=lambda each: not hardware.explains(each[0]))
-    (first, most), short = found[0], tuple(row.node for row, _ in found)
+    told = ((row, count, hardware.explains(row)) for row, count in found)
+    return on_each([_failed(gate_one, row, count, blocks, node_words) for row, count, blocks in told])
+
+
+def _failed(gate: GateOne, row: GateRow, count: Counted, blocks: bool, words: NodeWords | Missing) -> Failed:
     return Failed(
-        about=f"node/{first.node}" if len(found) == 1 else "nodes",
-        severity=Severity.BLOCKER if hardware.explains(first) else None,
-        summary=f"{first.node} has {counted(most.has, 'GPU')} and offers {most.offers}.",
-        reach=len(found),
-        nodes=short,
-        evidence=(
-            *(count.evidence for _, count in found[:MOST_NODES]),
-            *gate_rows(gate_one, [row for row, _ in found]),
-            *(e for name in short[:MOST_NODES] for e in some(_said(name, node_words))),
-        ),
+        about=f"node/{row.node}",
+        severity=Severity.BLOCKER if blocks else None,
+        summary=f"{row.node} has {counted(count.has, 'GPU')} and offers {count.offers}.",
+        nodes=(row.node,),
+        evidence=(count.evidence, gate_row(gate, row), *some(_said(row.node, words))),
         remedy=(
             Remedy(
-                f"On {first.node}, compare what the bus, the driver and the kernel say",
+                f"On {row.node}, compare what the bus, the driver and the kernel say",
                 "lspci -d 10de: ; nvidia-smi -L; dmesg | grep -iE 'NVRM|Xid' | tail",
                 Risk.NONE,
             ),

@@ -10,12 +10,11 @@ a name of its own.
 """
 
 import re
-from collections.abc import Iterable
 
 from lockgate.diagnosis.followers import AFTER_PLUGIN
-from lockgate.diagnosis.gate_row import GateRow, Obstacle
-from lockgate.diagnosis.rule import Failed, rule
-from lockgate.diagnosis.seen import gate_rows, listed
+from lockgate.diagnosis.gate_row import Obstacle
+from lockgate.diagnosis.rule import Failed, on_each, rule
+from lockgate.diagnosis.seen import gate_row
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.node_words import NodeWords
@@ -53,37 +52,36 @@ def mig_layout_invalid(
 ) -> Failed | None:
     if stage is Stage.FAILED:  # the plugin itself is asked about
         said = words.find(_TEXT)
-        return _failed([pod.spec.node_name], said.match[0], (said.evidence,)) if said else None
+        return _failed(pod.spec.node_name, (said.evidence,)) if said else None
     if isinstance(gate_one, Missing) or isinstance(nodes, Missing) or not gate_one.asked:
         return None
     without = [r for r in gate_one.rows if Obstacle.NO_RESOURCE in r.obstacles or Obstacle.GONE in r.obstacles]
     if not without:
         return None
     by_name = {n.name: n for n in ((node,) if isinstance(node, Node) else nodes)}
-    found = [(row, e) for row in without for e in _evidence(by_name[row.node], node_words)[:2]]
-    if not found or not any(row in gate_one.nearest for row, _ in found):
+    found = [(row, seen) for row in without if (seen := _evidence(by_name[row.node], node_words))]
+    if not any(row in gate_one.nearest for row, _ in found):
         return None
-    rows = list(dict.fromkeys(row.node for row, _ in found))
-    why = next((e.verbatim for _, e in found if e.verbatim), "its GPUs are not partitioned alike")
-    arithmetic = gate_rows(gate_one, _distinct(row for row, _ in found))
-    return _failed(rows, why, (*(e for _, e in found), *arithmetic))
+    return on_each([_failed(row.node, (*seen, gate_row(gate_one, row))) for row, seen in found])
 
 
-def _failed(nodes: list[str], why: str, evidence: tuple[Evidence, ...]) -> Failed:
+def _failed(node: str, evidence: tuple[Evidence, ...]) -> Failed:
+    why = next((e.verbatim for e in evidence if e.verbatim), "the GPUs are not partitioned alike")
     return Failed(
-        about=f"node/{nodes[0]}" if len(nodes) == 1 else "nodes",
-        summary=f"{listed(nodes)}: {why}. So its device plugin offers nothing.",
-        reach=len(nodes),
+        about=f"node/{node}",
+        summary=f"{node}: {why}. So the device plugin offers nothing.",
+        nodes=(node,),
         evidence=evidence,
         remedy=(
             Remedy(
                 "See how each GPU is partitioned, and what the node is meant to have",
-                f"kubectl get node {nodes[0]} -L {names.MIG_CONFIG},{names.MIG_CONFIG_STATE},{names.GPU_PRODUCT}",
+                f"kubectl get node {node} -L {names.MIG_CONFIG},{names.MIG_CONFIG_STATE},{names.GPU_PRODUCT}",
                 Risk.NONE,
             ),
             Remedy(
-                "Give every GPU of the node one layout (GPU pods of the node end)",
-                f"kubectl label node {nodes[0]} --overwrite {names.MIG_CONFIG}=all-1g.5gb",
+                "Give every GPU of the node one layout that its board has, as all-1g.5gb is one of an A100 of 40 GB "
+                "(GPU pods of the node end)",
+                f"kubectl label node {node} --overwrite {names.MIG_CONFIG}=NAME",
                 Risk.HIGH,
             ),
         ),
@@ -100,7 +98,3 @@ def _evidence(node: Node, node_words: NodeWords) -> list[Evidence]:
         if (match := _TEXT.search(log.text))
     ]
     return [*logs[:1], *label]
-
-
-def _distinct(rows: Iterable[GateRow]) -> list[GateRow]:
-    return list({row.node: row for row in rows}.values())

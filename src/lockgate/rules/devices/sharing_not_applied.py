@@ -17,7 +17,7 @@ import re
 
 from lockgate.diagnosis.gate_row import SHORT_OF_DEVICES, GateRow
 from lockgate.diagnosis.remedies import restart_plugin
-from lockgate.diagnosis.rule import Failed, Skipped, rule
+from lockgate.diagnosis.rule import Failed, Skipped, on_each, rule
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.node_words import NodeWords
@@ -92,6 +92,7 @@ def _of_many(
     if not configs.shares or gate.resource != names.GPU:
         return None
     short = {r.node: r for r in gate.nearest if SHORT_OF_DEVICES.intersection(r.obstacles)}
+    found = []
     for node in (node for node in nodes if node.name in short):
         row, count = short[node.name], _number(node, names.GPU_COUNT)
         share = configs.unchosen or configs.share_of(node)
@@ -99,8 +100,8 @@ def _of_many(
             if configs.unchosen:
                 return _unchosen(share, configs, node.name, None)
             told = (configs.chosen_by(node), configs.said(share))
-            return _unapplied(node, row, share.replicas, count, plugin, told)
-    return None
+            found.append(_unapplied(node, row, share.replicas, count, plugin, told))
+    return on_each(found) if found else None
 
 
 def _has_room(row: GateRow, share: Share, count: int) -> bool:
@@ -198,6 +199,7 @@ def _unapplied(
             f"{node.name}: {counted(count, 'GPU')} shared by {replicas} {agreeing(count, 'is', 'are')} "
             f"{counted(count * replicas, 'slot')}; it offers {row.capacity}."
         ),
+        nodes=(node.name,),
         evidence=(
             *told,
             Evidence(

@@ -12,8 +12,8 @@ Fix: ask for the new name. To be rid of the old one, restart the node's device p
 
 from lockgate.diagnosis.gate_row import GateRow, Obstacle
 from lockgate.diagnosis.remedies import restart_plugin
-from lockgate.diagnosis.rule import Failed, rule
-from lockgate.diagnosis.seen import asked, gate_rows, listed
+from lockgate.diagnosis.rule import Failed, on_each, rule
+from lockgate.diagnosis.seen import asked, gate_row, listed
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.devices import Devices
 from lockgate.diagnosis.views.gate_one import GateOne
@@ -38,24 +38,25 @@ def stale_name(
 ) -> Failed | None:
     by_name = {node.name: node for node in nodes}
     rows = [row for row in gate_one.nearest if _is_stale(row, gate_one, by_name[row.node], devices, stage)]
-    if not rows:
-        return None
-    row, node = rows[0], by_name[rows[0].node]
+    return on_each([_failed(pod, gate_one, row, by_name[row.node], devices, plugin) for row in rows]) if rows else None
+
+
+def _failed(pod: Pod, gate: GateOne, row: GateRow, node: Node, devices: Devices, plugin: Plugin | Missing) -> Failed:
     offered = row.others or tuple(_discovered(node))
     return Failed(
-        about=f"node/{row.node}" if len(rows) == 1 else "nodes",
+        about=f"node/{row.node}",
         summary=(
-            f"{row.node} still has the name {gate_one.resource} ({row.arithmetic()}); its plugin serves "
+            f"{row.node}: the name {gate.resource} is still there ({row.arithmetic()}); the plugin serves "
             f"{listed(offered)} now{_or_sick(row, devices)}."
         ),
-        reach=len(rows),
+        nodes=(row.node,),
         evidence=(
-            asked(pod, gate_one.resource, gate_one.asked),
-            *gate_rows(gate_one, rows),
+            asked(pod, gate.resource, gate.asked),
+            gate_row(gate, row),
             Evidence(object=f"node/{row.node}", field="status.allocatable", value=listed(offered)),
         ),
         remedy=(
-            Remedy(f"Ask for what the node offers now: {listed(offered)}", "", Risk.LOW),
+            Remedy(f"Ask for what {row.node} offers now: {listed(offered)}", "", Risk.LOW),
             restart_plugin(
                 row.node,
                 plugin,

@@ -11,8 +11,8 @@ Fix: keep one. Switch the cloud's plugin off on these nodes, or the operator's (
 
 from lockgate.diagnosis.followers import AFTER_PLUGIN
 from lockgate.diagnosis.gate_row import GateRow
-from lockgate.diagnosis.rule import Failed, rule
-from lockgate.diagnosis.seen import MOST_NODES, gate_rows, listed, more_nodes
+from lockgate.diagnosis.rule import Failed, on_each, rule
+from lockgate.diagnosis.seen import gate_row, listed
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.plugin import Plugin, PluginOn
@@ -27,18 +27,18 @@ from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 )
 def two_plugins(gate_one: GateOne, plugin: Plugin) -> Failed | None:
     rows = [row for row in gate_one.nearest if plugin.on(row.node).besides]
-    if not rows:
-        return None
-    on = plugin.on(rows[0].node)
+    return on_each([_failed(gate_one, row, plugin.on(row.node)) for row in rows]) if rows else None
+
+
+def _failed(gate: GateOne, row: GateRow, on: PluginOn) -> Failed:
     every = (on.daemon_set, *on.besides)
     return Failed(
-        about=f"node/{rows[0].node}" if len(rows) == 1 else "nodes",
-        summary=f"{listed(every)} reach {listed(row.node for row in rows)}; the last that registers wins.",
-        reach=len(rows),
+        about=f"node/{row.node}",
+        summary=f"{row.node}: reached by {listed(every)}; the last that registers wins.",
+        nodes=(row.node,),
         evidence=(
-            *(e for row in rows[:MOST_NODES] for e in _seen(row, plugin.on(row.node))),
-            *more_nodes(len(rows) - MOST_NODES),
-            *gate_rows(gate_one, rows),
+            *(Evidence(object=f"daemonset/{name}", field="targets", value=row.node) for name in every),
+            gate_row(gate, row),
         ),
         remedy=(
             Remedy(
@@ -48,10 +48,4 @@ def two_plugins(gate_one: GateOne, plugin: Plugin) -> Failed | None:
             ),
             Remedy("Take the other away from these nodes, then let the one that stays register again", "", Risk.HIGH),
         ),
-    )
-
-
-def _seen(row: GateRow, on: PluginOn) -> tuple[Evidence, ...]:
-    return tuple(
-        Evidence(object=f"daemonset/{name}", field="targets", value=row.node) for name in (on.daemon_set, *on.besides)
     )

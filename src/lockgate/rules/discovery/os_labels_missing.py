@@ -12,7 +12,7 @@ Fix: let node feature discovery run on the GPU nodes instead of labels by hand.
 import re
 
 from lockgate.diagnosis.rule import Failed, rule
-from lockgate.diagnosis.seen import listed
+from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.operator_words import OperatorWords
 from lockgate.model import names
@@ -38,12 +38,15 @@ def os_labels_missing(operator_words: OperatorWords, nodes: Nodes | Missing) -> 
     return Failed(
         about="nodes",
         summary=f"The operator finds no labels of kernel and system on its GPU nodes{where}.",
+        reach=max(len(lacking), 1),
+        nodes=tuple(lacking),
         evidence=(
             said.evidence,
             *(
                 Evidence(object=f"node/{n}", field=f"metadata.labels[{key}]", value="absent")
-                for n, key in lacking.items()
+                for n, key in list(lacking.items())[:MOST_NODES]
             ),
+            *more_nodes(len(lacking) - MOST_NODES),
         ),
         remedy=(
             Remedy(

@@ -13,8 +13,8 @@ add one of the three labels.
 from typing import Final
 
 from lockgate.diagnosis.gate_row import Obstacle
-from lockgate.diagnosis.rule import Failed, rule
-from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes, scheduler_word, some
+from lockgate.diagnosis.rule import Failed, on_each, rule
+from lockgate.diagnosis.seen import listed, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.places import Places
@@ -37,7 +37,7 @@ def pci_label_shape(pod: Pod, gate_one: GateOne, places: Places, daemon_sets: Da
     waiting = [d for d in daemon_sets if _waits(d)]
     bare = (places.nodes[row.node] for row in gate_one.nearest_with(Obstacle.NO_RESOURCE))
     lost = [n for n in bare if _shapes(n) and not names.is_labelled(n.metadata.labels)]
-    return _failed(pod, lost, waiting) if waiting and lost else None
+    return on_each([_failed(pod, node, waiting) for node in lost]) if waiting and lost else None
 
 
 def _waits(daemon_set: DaemonSet) -> bool:
@@ -49,20 +49,15 @@ def _shapes(node: Node) -> list[str]:
     return [label for label in node.metadata.labels if names.is_unread_pci_label(label)]
 
 
-def _failed(pod: Pod, lost: list[Node], waiting: list[DaemonSet]) -> Failed:
-    shape = _shapes(lost[0])[0].removeprefix(names.NFD_PREFIX)
+def _failed(pod: Pod, node: Node, waiting: list[DaemonSet]) -> Failed:
+    shape = _shapes(node)[0].removeprefix(names.NFD_PREFIX)
     idle = [d for d in waiting if not d.status.desired_number_scheduled]
     hidden = f"; DESIRED is 0 of {listed(d.name for d in idle)}" if idle else ""
     return Failed(
-        about=f"node/{lost[0].name}" if len(lost) == 1 else "nodes",
-        summary=f"Discovery labels {listed(n.name for n in lost)} {shape}; the operator reads only {_READ}{hidden}.",
-        reach=len(lost),
-        nodes=tuple(n.name for n in lost),
-        evidence=(
-            *(_seen(node, label) for node in lost[:MOST_NODES] for label in _shapes(node)),
-            *more_nodes(len(lost) - MOST_NODES),
-            *some(scheduler_word(pod)),
-        ),
+        about=f"node/{node.name}",
+        summary=f"{node.name}: discovery says {shape}; the operator reads only {_READ}{hidden}.",
+        nodes=(node.name,),
+        evidence=(*(_seen(node, label) for label in _shapes(node)), *some(scheduler_word(pod))),
         remedy=(
             Remedy(
                 f"Write in discovery's nfd-worker.conf, and restart its workers: {_FIELDS}",

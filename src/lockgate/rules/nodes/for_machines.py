@@ -9,8 +9,9 @@ Fix: use another node, or label this one `nvidia.com/gpu.workload.config=contain
 """
 
 from lockgate.diagnosis.followers import AFTER_PLUGIN
-from lockgate.diagnosis.rule import Failed, rule
-from lockgate.diagnosis.seen import gate_rows, listed
+from lockgate.diagnosis.gate_row import GateRow
+from lockgate.diagnosis.rule import Failed, on_each, rule
+from lockgate.diagnosis.seen import gate_row
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.model import names
@@ -23,25 +24,24 @@ def for_machines(gate_one: GateOne, nodes: Nodes) -> Failed | None:
     rows = [row for row in gate_one.nearest if row.for_machines]
     if not rows:
         return None
-    here = {row.node for row in rows}
-    labels = {n.name: n.metadata.labels.get(names.WORKLOAD_CONFIG, "") for n in nodes if n.name in here}
-    first = rows[0].node
+    labels = {n.name: n.metadata.labels.get(names.WORKLOAD_CONFIG, "") for n in nodes}
+    return on_each([_failed(gate_one, row, labels[row.node]) for row in rows])
+
+
+def _failed(gate: GateOne, row: GateRow, config: str) -> Failed:
+    place = f"node/{row.node}"
     return Failed(
-        about=f"node/{first}" if len(rows) == 1 else "nodes",
-        summary=f"{listed(here)}: {names.WORKLOAD_CONFIG}={labels[first]}, so no {gate_one.resource} is offered.",
-        reach=len(rows),
-        nodes=tuple(row.node for row in rows),
+        about=place,
+        summary=f"{row.node}: {names.WORKLOAD_CONFIG}={config}, so no {gate.resource} is offered.",
+        nodes=(row.node,),
         evidence=(
-            *(
-                Evidence(object=f"node/{name}", field=f"metadata.labels[{names.WORKLOAD_CONFIG}]", value=labels[name])
-                for name in sorted(here)
-            ),
-            *gate_rows(gate_one, rows),
+            Evidence(object=place, field=f"metadata.labels[{names.WORKLOAD_CONFIG}]", value=config),
+            gate_row(gate, row),
         ),
         remedy=(
             Remedy(
-                "If no virtual machine needs them, give the GPUs to containers",
-                f"kubectl label node {first} --overwrite {names.WORKLOAD_CONFIG}=container",
+                f"If no virtual machine needs the GPUs of {row.node}, give them to containers",
+                f"kubectl label node {row.node} --overwrite {names.WORKLOAD_CONFIG}=container",
                 Risk.HIGH,
             ),
         ),

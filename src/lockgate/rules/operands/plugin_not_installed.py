@@ -9,14 +9,14 @@ Fix: install a GPU operator, or let the ClusterPolicy enable the device plugin.
 """
 
 from lockgate.diagnosis.device_plugins import switches_off
-from lockgate.diagnosis.gate_row import Obstacle
-from lockgate.diagnosis.rule import Failed, rule
-from lockgate.diagnosis.seen import gate_rows, listed
+from lockgate.diagnosis.gate_row import GateRow, Obstacle
+from lockgate.diagnosis.rule import Failed, on_each, rule
+from lockgate.diagnosis.seen import gate_row
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.claims import offered_on
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.plugin import Plugin
-from lockgate.kit.counted import agreeing, counted
+from lockgate.kit.counted import counted
 from lockgate.model.facts import ClusterPolicies, Missing, ResourceSlices
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
@@ -40,14 +40,17 @@ def plugin_not_installed(
     rows = tuple(row for row in rows if not offered_on(resource_slices, row.node))
     if plugin.daemon_sets or not rows or any(row.others for row in rows):
         return None
-    policies = () if isinstance(cluster_policies, Missing) else cluster_policies
+    return on_each([_failed(gate_one, row, cluster_policies) for row in rows])
+
+
+def _failed(gate: GateOne, row: GateRow, known: ClusterPolicies | Missing) -> Failed:
+    policies = () if isinstance(known, Missing) else known
     switched_off = [p for p in policies if switches_off(p)]
-    why = "the ClusterPolicy switches it off" if switched_off else _operators(cluster_policies)
+    why = "the ClusterPolicy switches it off" if switched_off else _operators(known)
     return Failed(
-        about="daemonsets",
-        summary=f"{listed(r.node for r in rows)} {agreeing(len(rows), 'has', 'have')} GPUs, "
-        f"and no DaemonSet runs a device plugin; {why}.",
-        reach=len(rows),
+        about=f"node/{row.node}",
+        summary=f"{row.node}: GPUs are there, and no DaemonSet runs a device plugin; {why}.",
+        nodes=(row.node,),
         evidence=(
             *(
                 Evidence(object=f"clusterpolicy/{p.name}", field="spec.devicePlugin.enabled", value="false")
@@ -58,7 +61,7 @@ def plugin_not_installed(
                 for p in policies
                 if p not in switched_off
             ),
-            *gate_rows(gate_one, rows),
+            gate_row(gate, row),
         ),
         remedy=(
             Remedy(

@@ -7,13 +7,15 @@ How to tell: GPUs have headroom on the node, and the resource that is named has 
 Fix: ask for less, free the resource, or use a larger node.
 """
 
+from collections.abc import Sequence
+
 from lockgate.diagnosis.gate_row import GateRow, Obstacle
 from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.seen import MOST_NODES, listed, more_nodes, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.told_refusal import ToldRefusal
-from lockgate.kit.counted import counted
+from lockgate.kit.counted import agreeing, counted
 from lockgate.kit.quantity import binary_size
 from lockgate.model.facts import Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
@@ -52,7 +54,8 @@ def _failed(pod: Pod, resource: str, rows: tuple[GateRow, ...]) -> Failed:
     return Failed(
         about="nodes" if len(rows) > 1 else f"node/{first_row.node}",
         title=f"The GPU nodes have too little {what}",
-        summary=f"It asks for {_amount(first, first.requested)} {first.resource}; {first_row.node} has {_left(first)}.",
+        summary=f"It asks for {_amount(first, first.requested)} {first.resource}; "
+        f"{first_row.node} has {_left(first)}{_besides(rows[1:])}.",
         reach=len(rows),
         evidence=(
             *(_seen(row, s) for row, s in short[:MOST_NODES]),
@@ -81,6 +84,10 @@ def _as_told(told: ToldRefusal) -> Failed:
             ),
         ),
     )
+
+
+def _besides(rows: Sequence[GateRow]) -> str:
+    return f", and {listed(row.node for row in rows)} {agreeing(len(rows), 'has', 'have')} too little" if rows else ""
 
 
 def _left(short: Shortage) -> str:

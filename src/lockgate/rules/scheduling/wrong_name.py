@@ -10,8 +10,8 @@ Fix: ask for the name that the nodes advertise, or correct the plugin's configur
 """
 
 from lockgate.diagnosis.gate_row import GateRow, Obstacle
-from lockgate.diagnosis.rule import Failed, rule
-from lockgate.diagnosis.seen import MOST_NODES, asked, gate_rows, listed
+from lockgate.diagnosis.rule import Failed, on_each, rule
+from lockgate.diagnosis.seen import asked, gate_row, listed
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.model import names
@@ -27,26 +27,24 @@ from lockgate.model.objects import Pod
 )
 def wrong_name(pod: Pod, gate_one: GateOne) -> Failed | None:
     rows = [r for r in gate_one.nearest_with(Obstacle.NO_RESOURCE) if r.others]
-    if not rows:
-        return None
-    offered = sorted({name for row in rows for name in row.others})
+    return on_each([_failed(pod, gate_one, row) for row in rows]) if rows else None
+
+
+def _failed(pod: Pod, gate: GateOne, row: GateRow) -> Failed:
+    offered = sorted(row.others)
     return Failed(
-        about="nodes" if len(rows) > 1 else f"node/{rows[0].node}",
-        codes=("C13",) if names.GPU_SHARED in (gate_one.resource, *map(_name, offered)) else ("C11",),
-        summary=f"It asks for {gate_one.resource}; {rows[0].node} advertises {listed(rows[0].others)}.",
-        reach=len(rows),
+        about=f"node/{row.node}",
+        codes=("C13",) if names.GPU_SHARED in (gate.resource, *map(_name, offered)) else ("C11",),
+        summary=f"{row.node}: advertised is {listed(offered)}; the pod asks for {gate.resource}.",
+        nodes=(row.node,),
         evidence=(
-            asked(pod, gate_one.resource, gate_one.asked),
-            *gate_rows(gate_one, rows),
-            *map(_seen, rows[:MOST_NODES]),
+            asked(pod, gate.resource, gate.asked),
+            gate_row(gate, row),
+            Evidence(object=f"node/{row.node}", field="status.allocatable", value=listed(offered)),
         ),
-        remedy=(Remedy(f"Ask for {_name(offered[0])} instead of {gate_one.resource}", "", Risk.LOW),),
+        remedy=(Remedy(f"Ask for {_name(offered[0])} instead of {gate.resource}", "", Risk.LOW),),
     )
 
 
 def _name(offer: str) -> str:
     return offer.partition(":")[0]
-
-
-def _seen(row: GateRow) -> Evidence:
-    return Evidence(object=f"node/{row.node}", field="status.allocatable", value=listed(row.others))
