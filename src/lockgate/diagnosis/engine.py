@@ -71,7 +71,7 @@ class _Asked:
 
     def __init__(self, common: Common, target: Target, rules: tuple[Rule, ...]) -> None:
         self._common, self._target, self._rules = common, target, rules
-        self._panels: dict[tuple[Stage, bool], tuple[Panel, Panel, tuple[Rule, ...]]] = {}
+        self._panels: dict[tuple[Stage, bool, str], tuple[Panel, Panel, tuple[Rule, ...]]] = {}
         self._count = 0
 
     def about(self, subject: Subject) -> Answers:
@@ -92,9 +92,10 @@ class _Asked:
 
     def _panels_for(self, subject: Subject) -> tuple[Panel, Panel, tuple[Rule, ...]]:
         """The rules that speak about a subject, first those that are no fallbacks; and all of them."""
-        kind = subject.stage, subject.asks_gpu
+        runtime = _runtime(subject, self._common)
+        kind = subject.stage, subject.asks_gpu, runtime
         if kind not in self._panels:
-            asked = [rule for rule in self._rules if applies(rule, subject)]
+            asked = [rule for rule in self._rules if applies(rule, subject, runtime)]
             panel, fallbacks = Panel(r for r in asked if not r.fallback), Panel(r for r in asked if r.fallback)
             self._panels[kind] = panel, fallbacks, panel.rules + fallbacks.rules
         return self._panels[kind]
@@ -142,9 +143,18 @@ def _struck(failed: Failed, subject: Subject, affected: tuple[str, ...]) -> tupl
     return failed.nodes or affected if of_nodes else affected or failed.nodes
 
 
-def applies(rule: Rule, subject: Subject) -> bool:
-    """Whether a rule speaks about a subject: its stage, and whether it asks for a GPU."""
+def applies(rule: Rule, subject: Subject, runtime: str = "") -> bool:
+    """Whether a rule speaks about a subject: its stage, whether it asks for a GPU, and its node's runtime, if known."""
+    if runtime and rule.runtime not in ("", runtime):
+        return False
     return subject.stage in rule.stages and (rule.asks_gpu is None or rule.asks_gpu == subject.asks_gpu)
+
+
+def _runtime(subject: Subject, facts: Common) -> str:
+    """The runtime of the node that a subject is, or is on; "" where that is not known."""
+    name = subject.node.name if subject.node else subject.pod.spec.node_name if subject.pod else ""
+    known = facts.get("runtimes")
+    return "" if isinstance(known, Missing) else known.get(name, "")
 
 
 def outcome(rule: Rule, facts: Facts) -> Outcome:

@@ -99,6 +99,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     aside: bool
     asks_gpu: bool | None
     mutes: tuple[str, ...]
+    runtime: str = ""
     needs: tuple[Need, ...]
     check: Check
     page: str
@@ -114,8 +115,10 @@ def rule(
     aside: bool = False,
     asks_gpu: bool | None = True,
     mutes: tuple[str, ...] = (),
+    runtime: str = "",
 ) -> Callable[[Check], Rule]:
-    """Declare a rule. `asks_gpu` restricts it to pods that ask for a GPU (True), that do not (False) or neither (None).
+    """Declare a rule. `asks_gpu` restricts it to pods that ask for a GPU (True), that do not (False) or neither (None),
+    `runtime` to nodes whose kubelet uses that one (`containerd`), or does not say which.
 
     `gpu` is False for causes that are no GPU fault and None where a rule names a symptom and cannot tell. A `fallback`
     is asked only when no other rule failed. What is said `aside` stands beneath whatever else is found about the same
@@ -135,6 +138,7 @@ def rule(
             aside=aside,
             asks_gpu=asks_gpu,
             mutes=mutes,
+            runtime=runtime,
             needs=needs_of(check),
             check=check,
             page=page,

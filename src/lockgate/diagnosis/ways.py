@@ -8,7 +8,7 @@ from lockgate.model.objects import ContainerStatus, Pod
 COLLECT: Final = "kubectl gpu collect -o bundle.tgz"
 PROBE: Final = f"{COLLECT} --probe"
 
-UNSEEN: Final = "nothing was read from the node itself: containerd's and CDI's files, the kernel's log"
+UNSEEN: Final = "nothing was read from the node itself: the runtime's and CDI's files, the kernel's log"
 
 
 def read_node(name: str) -> str:

@@ -28,6 +28,7 @@ from lockgate.diagnosis.views.plugin_configs import plugin_configs
 from lockgate.diagnosis.views.pod_events import pod_events, workload_events
 from lockgate.diagnosis.views.pod_logs import pod_logs
 from lockgate.diagnosis.views.refusals import refusals
+from lockgate.diagnosis.views.runtimes import runtimes
 from lockgate.diagnosis.views.stacks import stacks
 from lockgate.diagnosis.views.struck import struck
 from lockgate.diagnosis.views.told_refusal import told_refusal
@@ -57,6 +58,7 @@ VIEWS: dict[str, Callable[..., Any]] = {
     "pod_logs": pod_logs,
     "refusals": refusals,
     "runtime_class": runtime_class,
+    "runtimes": runtimes,
     "spec": spec,
     "stacks": stacks,
     "struck": struck,

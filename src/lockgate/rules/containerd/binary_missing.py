@@ -53,7 +53,8 @@ def binary_missing(pod: Pod, words: Words, gate_two: GateTwo, operands: Operands
             see_toolkit(node, f"See whether the toolkit runs on {node}: it installs the program and names its path"),
             Remedy(
                 f"On {node}, see which programs are there, and which handler names this one",
-                "ls -l /usr/local/nvidia/toolkit /usr/bin/nvidia-*; sudo grep -rn BinaryName /etc/containerd",
+                "ls -l /usr/local/nvidia/toolkit /usr/bin/nvidia-*; "
+                "sudo grep -rns nvidia-container-runtime /etc/containerd /etc/crio /etc/docker",
                 Risk.NONE,
             ),
         ),

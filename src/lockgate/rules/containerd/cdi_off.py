@@ -30,6 +30,7 @@ _TEXT = re.compile(r"CDI devices \((?P<names>.*?)\) requested but CDI support is
     stages=(Stage.CREATING, Stage.FAILED),
     asks_gpu=None,
     mutes=(*BROKEN_NODE, "pod/no-gpu-asked"),
+    runtime="containerd",
 )
 def cdi_off(pod: Pod, words: Words, gate_two: GateTwo) -> Failed | None:
     said = words.find_outside_logs(_TEXT)

@@ -39,6 +39,7 @@ _LOG: Final = "sudo journalctl -u containerd --no-pager | grep -i cri | tail"
         "containerd/not-configured",
         "nodes/not-ready",
     ),
+    runtime="containerd",
 )
 def cri_disabled(
     node: Node | Missing, pod: Pod | Missing, words: Words | Missing, gate_two: GateTwo

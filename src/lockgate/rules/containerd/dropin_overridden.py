@@ -54,6 +54,7 @@ _TITLES = {
         "operands/init-waits",
         "operator/policy-not-ready",
     ),
+    runtime="containerd",
 )
 def dropin_overridden(
     pod: Pod, gate_two: GateTwo, handler: NeededHandler, pod_events: Events | Missing, node: Node | Missing

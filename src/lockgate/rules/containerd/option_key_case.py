@@ -29,6 +29,7 @@ _Twice = tuple[str, list[tuple[str, Leaf]]]  # the handler, and one key in its s
     stages=(Stage.NODE,),
     asks_gpu=None,
     mutes=(*BROKEN_NODE, "gpu-use/not-injected", "containerd/handler-missing"),
+    runtime="containerd",
 )
 def option_key_case(node: Node, gate_two: GateTwo) -> Failed | Passed | None:
     gate = gate_two.on(node.name)

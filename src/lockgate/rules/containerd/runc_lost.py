@@ -16,6 +16,7 @@ from lockgate.diagnosis.seen import event, listed
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_two import GateTwo, NodeGate
 from lockgate.diagnosis.views.handler import NeededHandler
+from lockgate.diagnosis.views.loaded import CONTAINERD
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Event, Pod
 
@@ -28,10 +29,11 @@ _RUNC = "runc"
     stages=(Stage.CREATING, Stage.NODE),
     asks_gpu=None,
     mutes=("containerd/handler-missing", *BROKEN_NODE),
+    runtime="containerd",
 )
 def runc_lost(pod: Pod, gate_two: GateTwo, handler: NeededHandler) -> Failed | Passed | None:
     gate = gate_two.on(pod.spec.node_name)
-    said = handler.refused if handler.name == _RUNC else None
+    said = handler.refused if handler.name == _RUNC and handler.runtime == CONTAINERD else None
     if said is None and not _files_lost_it(gate):
         return Passed(f"runc is loaded on {gate.name}") if gate.loaded and _RUNC in gate.loaded.names else None
     return _failed(gate, said)

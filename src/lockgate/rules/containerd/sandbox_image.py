@@ -23,7 +23,9 @@ from lockgate.model.objects import Pod
 _IMAGE = re.compile(r'failed to get sandbox image "(?P<image>[^"]+)"')
 
 
-@rule(codes=("E02",), severity=Severity.BLOCKER, stages=(Stage.CREATING,), gpu=False, asks_gpu=None)
+@rule(
+    codes=("E02",), severity=Severity.BLOCKER, stages=(Stage.CREATING,), gpu=False, asks_gpu=None, runtime="containerd"
+)
 def sandbox_image(pod: Pod, pod_events: Events) -> Failed | Passed | None:
     said = sandbox_image_lost(pod_events)
     if said is None:

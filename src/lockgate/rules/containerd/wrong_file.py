@@ -31,6 +31,7 @@ _STOCK = "/etc/containerd"
     stages=(Stage.CREATING, Stage.NODE),
     asks_gpu=None,
     mutes=("containerd/dropin-overridden", "containerd/handler-missing", *BROKEN_NODE),
+    runtime="containerd",
 )
 def wrong_file(pod: Pod, gate_two: GateTwo, handler: NeededHandler) -> Failed | Passed | None:
     gate = gate_two.on(pod.spec.node_name)

@@ -25,7 +25,7 @@ _IMAGE = re.compile(r"gpu-operator[\w-]*:v?25\.10\.0\b")
 _PATIENCE = dt.timedelta(minutes=10)
 
 
-@rule(codes=("I20",), severity=Severity.WARNING, stages=STAGES, asks_gpu=None)
+@rule(codes=("I20",), severity=Severity.WARNING, stages=STAGES, asks_gpu=None, runtime="cri-o")
 def crio_transient(ailing: Ailing, snapshot: Snapshot) -> Outcome:
     return blame(
         ailing,
