@@ -13,9 +13,10 @@ from typing import Any, Final
 import msgspec
 
 from lockgate.collect.reader import Reader
+from lockgate.kit.by_identity import by_two
 from lockgate.model import names
 from lockgate.model.facts import Log, Missing
-from lockgate.model.objects import Node, Pod
+from lockgate.model.objects import Labels, Node, OwnerReference, Pod
 from lockgate.model.pod_state import has_run, is_flapping, is_ready, is_well
 
 # By name, in the order in which they wait for each other: a log more or less decides nothing.
@@ -34,7 +35,7 @@ class Run(msgspec.Struct, frozen=True):
 
 def is_operand(pod: Pod) -> bool:
     """Whether a pod looks like one of a GPU operator or device plugin."""
-    return is_operand_name(pod.name) and any(o.kind in _MAKERS for o in pod.metadata.owner_references)
+    return is_operand_name(pod.name) and _has_maker(pod.metadata.owner_references)
 
 
 def is_operand_name(name: str) -> bool:
@@ -44,7 +45,20 @@ def is_operand_name(name: str) -> bool:
 
 def is_operator(pod: Pod) -> bool:
     """Whether a pod is the operator itself, which is ready also when it cannot follow its policy."""
-    return pod.metadata.labels.get("app") == "gpu-operator"
+    return _is_operators(pod.metadata.labels)
+
+
+@by_two  # most pods of a cluster are neither, and are judged by workload
+def _may_be_own(labels: Labels, owners: tuple[OwnerReference, ...]) -> bool:
+    return _has_maker(owners) or _is_operators(labels)
+
+
+def _has_maker(owners: tuple[OwnerReference, ...]) -> bool:
+    return any(o.kind in _MAKERS for o in owners)
+
+
+def _is_operators(labels: Labels) -> bool:
+    return labels.get("app") == "gpu-operator"
 
 
 def wanted_runs(
@@ -60,7 +74,8 @@ def wanted_runs(
     as it was read last.
     """
     known = {node.name: node for node in nodes}
-    own = {(p.namespace, p.name): p for p in pods if is_operand(p) or is_operator(p)}
+    likely = [p for p in pods if _may_be_own(p.metadata.labels, p.metadata.owner_references)]
+    own = {(p.namespace, p.name): p for p in likely if is_operand(p) or is_operator(p)}
     sick = [
         p
         for p in own.values()

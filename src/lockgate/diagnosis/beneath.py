@@ -25,7 +25,7 @@ def beneath(common: Common, found: Scope, said: Sequence[Said]) -> tuple[Subject
     wanted = sorted({name for s in said for name in s.ground.nodes or ()})[:MOST_NODES]
     nodes = [n for n in common.snapshot.nodes if n.name in wanted]
     known: Operands = common.get("operands")
-    there = sick(p.pod for name in wanted for p in known.on(name) if not validation(p.pod))
+    there = sick(p.pod for name in wanted for p in known.on(name) if not validation(p.pod.metadata.labels))
     every = (*operator_as_subjects(common), *nodes_as_subjects(common, nodes), *there)
     return tuple(_new(every, found.about))
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from lockgate.diagnosis.device_plugins import is_plugin
 from lockgate.model.facts import DaemonSets
-from lockgate.model.objects import DaemonSet, Pod
+from lockgate.model.objects import DaemonSet, Labels, Pod
 
 # Short name -> the DaemonSet's `app` label, in the order in which they wait for each other.
 APPS: Final[dict[str, str]] = {
@@ -63,9 +63,9 @@ def short_name(found: DaemonSet | Pod) -> str:
     return "device-plugin" if isinstance(found, DaemonSet) and is_plugin(found) else ""
 
 
-def validation(pod: Pod) -> str:
-    """The step that the validator made a pod for, "" for any other pod."""
-    return VALIDATIONS.get(pod.metadata.labels.get("app", ""), "")
+def validation(labels: Labels) -> str:
+    """The step that the validator made a pod with these labels for, "" for any other pod."""
+    return VALIDATIONS.get(labels.get("app", ""), "")
 
 
 def matching(asked: str, daemon_sets: DaemonSets) -> DaemonSets:

@@ -6,9 +6,10 @@ well: thousands of nodes whose stack is well are judged once by all the rules th
 """
 
 from collections.abc import Iterable, Sequence
+from operator import is_
 from typing import Any
 
-from lockgate.diagnosis.rule import Need, Outcome, Rule, Skipped
+from lockgate.diagnosis.rule import Needs, Outcome, Rule, Skipped
 from lockgate.diagnosis.subject import Facts, arguments, is_common
 from lockgate.model.facts import Missing
 
@@ -20,9 +21,9 @@ class Panel:
 
     def __init__(self, rules: Iterable[Rule]) -> None:
         self.rules = tuple(rules)
-        groups: dict[tuple[Need, ...], list[tuple[int, Rule]]] = {}
+        groups: dict[Needs, list[tuple[int, Rule]]] = {}
         for place, rule in enumerate(self.rules):
-            own = tuple(need for need in rule.needs if not is_common(need.name))
+            own = Needs(need for need in rule.needs if not is_common(need.name))
             groups.setdefault(own, []).append((place, rule))
         self._groups = [_Group(own, members) for own, members in groups.items()]
 
@@ -36,7 +37,7 @@ class Panel:
 class _Group:
     """Rules that need the same of the facts that differ from subject to subject, and what they said last."""
 
-    def __init__(self, own: tuple[Need, ...], members: Sequence[tuple[int, Rule]]) -> None:
+    def __init__(self, own: Needs, members: Sequence[tuple[int, Rule]]) -> None:
         self._own, self._members = own, members
         self._last: tuple[Any, ...] | Missing | None = None
         self._words: list[_Word] = []
@@ -62,10 +63,7 @@ def outcome_of(rule: Rule, given: tuple[Any, ...] | Missing) -> Outcome:
 def _is_same(one: tuple[Any, ...] | Missing, other: tuple[Any, ...] | Missing | None) -> bool:
     if isinstance(one, Missing) or isinstance(other, Missing) or other is None:
         return one is other
-    for a, b in zip(one, other, strict=True):  # noqa: SIM110 - a generator costs as much again
-        if a is not b:
-            return False
-    return True
+    return all(map(is_, one, other))
 
 
 def _place(word: _Word) -> int:

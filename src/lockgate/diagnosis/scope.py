@@ -103,7 +103,7 @@ def _node_scope(common: Common, target: Target) -> Scope:
         meant = near(target.name, (n.name for n in nodes))
         raise TargetMissingError(f"{target.text} is not there{did_you_mean(meant)}", meant)
     known: Operands = common.get("operands")
-    own = [p.pod for p in known.on(node.name) if not validation(p.pod)]
+    own = [p.pod for p in known.on(node.name) if not validation(p.pod.metadata.labels)]
     gone = _Gone(snapshot, target)
     left = gone.of((*own, *known.left_over_on(node.name)))
     return Scope(target, (*nodes_as_subjects(common, (node,)), *gone.sick(own), *left))

@@ -20,7 +20,7 @@ from lockgate.diagnosis.stage import Stage, statuses
 from lockgate.diagnosis.subject import Facts, Subject, sections_read
 from lockgate.diagnosis.unread_logs import unread_logs
 from lockgate.diagnosis.ways import COLLECT, PROBE, UNSEEN, read_log, read_node
-from lockgate.kit.by_identity import by_two
+from lockgate.kit.by_identity import by_identity, by_two
 from lockgate.kit.counted import counted
 from lockgate.kit.untyped import mapping_at
 from lockgate.model.facts import API_SECTIONS, Missing, NodeFiles, NodeFolders, NodeStates, Snapshot
@@ -206,9 +206,12 @@ def _of_node(section: str, subject: Subject, facts: Facts) -> Missing | None:
 
 
 def _tells_of(node: str, known: NodeFolders | NodeStates | Missing) -> bool:
-    if isinstance(known, Missing):
-        return False
-    return any(node == (each.node if isinstance(each, NodeFiles) else each.name) for each in known)
+    return not isinstance(known, Missing) and node in _named(known)
+
+
+@by_identity
+def _named(known: NodeFolders | NodeStates) -> frozenset[str]:
+    return frozenset(each.node if isinstance(each, NodeFiles) else each.name for each in known)
 
 
 def _concerns(section: str, subject: Subject, facts: Facts) -> bool:

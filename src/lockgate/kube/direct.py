@@ -11,14 +11,15 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import httpx2
 
-T = TypeVar("T")
+from lockgate.kit.beside import Thread
+
 WHOLE: Final = "lockgate.whole"  # extension of a request without a body whose answer is read at once
 _MOST: Final = 100  # connections at a time
 _ROOM: Final = 64 * 1024  # bytes, at first, for a body whose length is not told
@@ -57,7 +58,7 @@ class Direct(httpx2.AsyncBaseTransport):
         place = request.url.scheme, request.url.host, request.url.port
         wire = self._kept(place) or _Wire(self._connection(place))
         try:
-            head = await _beside(lambda: wire.ask(request))
+            head = await wire.beside(lambda: wire.ask(request))
             body = await _whole(wire, head)
         except BaseException:  # whoever gives up does not wait for the thread either
             wire.give_up()
@@ -89,7 +90,9 @@ class Direct(httpx2.AsyncBaseTransport):
 
 
 class _Wire:
-    """One connection, of which one thing at a time is asked, in a thread."""
+    """One connection, of which one thing at a time is asked, in a thread of its own: a new one costs as much as an
+    answer of some hundred KiB, once for each part of it.
+    """
 
     def __init__(self, connection: http.client.HTTPConnection) -> None:
         self._connection = connection
@@ -97,6 +100,7 @@ class _Wire:
         self._heard = 0.0
         self._asking = threading.Lock()
         self._given_up = False
+        self.beside = Thread()
 
     @property
     def is_usable(self) -> bool:
@@ -170,6 +174,7 @@ class _Wire:
 
     def close(self) -> None:
         self._connection.close()
+        self.beside.end()
 
 
 class _Body(httpx2.AsyncByteStream):
@@ -189,7 +194,7 @@ async def _whole(wire: _Wire, head: http.client.HTTPResponse) -> bytearray:
     used = 0
     while used < len(body):
         room = memoryview(body)[used:]
-        took = await _beside(partial(wire.read, head, room))
+        took = await wire.beside(partial(wire.read, head, room))
         is_full = took == len(room)
         room.release()  # not where one gives up: the thread has it still
         used += took
@@ -221,25 +226,3 @@ def _as_httpx(timeout: type[httpx2.RequestError], broken: type[httpx2.RequestErr
         raise timeout("") from error
     except (OSError, ValueError) as error:
         raise broken(str(error)) from error
-
-
-async def _beside(work: Callable[[], T]) -> T:
-    """What `work` returns or raises, done in a thread that keeps no program from ending."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[T] = loop.create_future()
-
-    def tell(step: Callable[[], None]) -> None:
-        with suppress(RuntimeError):  # the loop is closed: nobody asks any more
-            loop.call_soon_threadsafe(lambda: None if done.done() else step())
-
-    def run() -> None:
-        try:
-            result = work()
-        except Exception as error:  # noqa: BLE001 - it is raised where it is waited for
-            told = error
-            tell(lambda: done.set_exception(told))
-        else:
-            tell(lambda: done.set_result(result))
-
-    threading.Thread(target=run, daemon=True).start()
-    return await done

@@ -1,9 +1,11 @@
 """Which nodes are GPU nodes: `why`, the capacity figures and `fit` ask here, so that they speak of the same nodes."""
 
+from lockgate.kit.by_identity import by_identity
 from lockgate.model import names
 from lockgate.model.objects import Node
 
 
+@by_identity  # each look at a cluster asks it several times of every node
 def is_gpu_node(node: Node) -> bool:
     """Whether a node has, or says that it has, NVIDIA devices: by a label of discovery or a cloud, or a resource.
 

@@ -115,6 +115,7 @@ def is_gpu_resource(name: str) -> bool:
     return name.startswith(MIG_PREFIX) or name == VOLCANO_SLOTS or is_whole_gpu(name)
 
 
+@lru_cache(maxsize=4096)
 def is_whole_gpu(name: str) -> bool:
     """Whether a resource stands for whole GPUs or slots of them: `nvidia.com/gpu`, `.shared`, `nvidia.com/gpu-a100`."""
     return name.startswith(GPU_PREFIX) and not name[len(GPU_PREFIX) :][:1].isalnum()

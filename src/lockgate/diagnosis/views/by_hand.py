@@ -75,7 +75,9 @@ def by_hand(
 
 def reaches_all(pod: Pod) -> bool:
     """Whether it reaches devices without asking for one: operands, and their tests, run beside every user."""
-    return bool(validation(pod)) or any(owner.kind == "DaemonSet" for owner in pod.metadata.owner_references)
+    return bool(validation(pod.metadata.labels)) or any(
+        owner.kind == "DaemonSet" for owner in pod.metadata.owner_references
+    )
 
 
 def listed_by(pod: Pod, container: Container, logs: Logs | Missing) -> tuple[str, ...]:

@@ -53,7 +53,14 @@ class GateOne(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def nearest_with(self, *obstacles: Obstacle) -> tuple[GateRow, ...]:
         """Those of the nearest nodes on which one of these stands in the way."""
+        if self._in_the_way.isdisjoint(obstacles):
+            return ()
         return tuple(row for row in self.nearest if any(o in obstacles for o in row.obstacles))
+
+    @cached_property
+    def _in_the_way(self) -> frozenset[Obstacle]:
+        """What stands in the way on any of the nearest nodes."""
+        return frozenset(o for row in self.nearest for o in row.obstacles)
 
     @property
     def open_rows(self) -> tuple[GateRow, ...]:

@@ -5,9 +5,9 @@ from collections import defaultdict
 import msgspec
 
 from lockgate.diagnosis.operand_names import APPS, short_name, validation
-from lockgate.kit.by_identity import by_identity
+from lockgate.kit.by_identity import by_identity, by_two
 from lockgate.model.facts import DaemonSets, Missing, Pods
-from lockgate.model.objects import DaemonSet, OwnerReference, Pod
+from lockgate.model.objects import DaemonSet, Labels, OwnerReference, Pod
 
 _ORDER = {name: place for place, name in enumerate(APPS)}
 
@@ -81,17 +81,23 @@ def operands(pods: Pods | Missing, namespace_pods: Pods | Missing, daemon_sets: 
     sets = () if isinstance(daemon_sets, Missing) else tuple(ds for ds in daemon_sets if short_name(ds))
     known = near if isinstance(pods, Missing) else pods
     if near is not known:
-        failed = {(p.namespace, p.name): p for p in near if validation(p)}
+        failed = {(p.namespace, p.name): p for p in near if validation(p.metadata.labels)}
         known = (*(p for p in known if (p.namespace, p.name) not in failed), *failed.values()) if failed else known
     by_name = {(ds.namespace, ds.name): short_name(ds) for ds in sets}
-    return Operands(sets, tuple(OperandPod(name, pod) for pod in known if (name := _operand(pod, by_name))))
+    own = [pod for pod in known if _may_belong(pod.metadata.labels, pod.metadata.owner_references)]
+    return Operands(sets, tuple(OperandPod(name, pod) for pod in own if (name := _operand(pod, by_name))))
+
+
+@by_two  # most pods of a cluster do not, and are judged by workload
+def _may_belong(labels: Labels, owners: tuple[OwnerReference, ...]) -> bool:
+    return bool(_daemon_set(owners) or validation(labels))
 
 
 def _operand(pod: Pod, by_name: dict[tuple[str, str], str]) -> str:
     """By its DaemonSet, else by its label; a pod that no DaemonSet owns is none but for the validator's own."""
     owner = _owner(pod)
     if not owner:
-        return validation(pod)
+        return validation(pod.metadata.labels)
     return by_name.get((pod.namespace, owner), "") or short_name(pod)
 
 

@@ -23,4 +23,5 @@ class Refusals:
 def refusals(pods: Pods | Missing, namespace_pods: Pods | Missing) -> Refusals:
     """Bring together what is known of both kinds of lists."""
     known = (p for section in (pods, namespace_pods) for p in (() if isinstance(section, Missing) else section))
-    return Refusals({(p.namespace, p.name): p for p in known if was_refused(p)})
+    failed = (p for p in known if p.status.phase == "Failed")
+    return Refusals({(p.namespace, p.name): p for p in failed if was_refused(p)})

@@ -93,7 +93,8 @@ def _kept_from(gate: GateOne | Missing, nodes: Nodes | Missing) -> tuple[Node, .
     """The nodes that keep a waiting pod away by a taint of their illness, beside nearer ones that do not take it."""
     if isinstance(gate, Missing) or isinstance(nodes, Missing) or not all(row.obstacles for row in gate.nearest):
         return ()
-    farther = (row for row in gate.candidates if row not in gate.nearest and Obstacle.TAINT in row.obstacles)
+    fewest = min((len(row.obstacles) for row in gate.nearest), default=0)
+    farther = (row for row in gate.candidates if len(row.obstacles) > fewest and Obstacle.TAINT in row.obstacles)
     sick = {row.node for row in farther if any(t.key.startswith(NODE_IS_SICK) for t in row.taints)}
     return tuple(n for n in nodes if n.name in sick and (ready := _ready(n)) is not None and ready.status != "True")
 
