@@ -20,6 +20,7 @@ def subject(case: dict[str, Any], release: str | None) -> Subject:
         presence=case.get("node_has", {}),
         node=_facts(dict(case["node"])) if "node" in case else None,
         lists_cdi=case.get("lists_cdi", False),
+        serves_cri=case.get("serves_cri", False),
         holds_manifests="manifest" in case,
         cluster=_cluster(case["cluster"]) if "cluster" in case else None,
     )

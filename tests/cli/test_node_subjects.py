@@ -7,8 +7,11 @@ import msgspec
 import pytest
 
 from lockgate.cli.node_subjects import node_subjects
+from lockgate.lint import all_rules
+from lockgate.lint.engine import lint
 from lockgate.lint.subject import HandedOut, NodeFacts
 from lockgate.model.facts import NodeFiles, Snapshot
+from lockgate.model.finding import Severity
 from lockgate.model.objects import DaemonSet, Node
 
 CONFIG = {"/etc/containerd/config.toml": "version = 2\n"}
@@ -59,3 +62,20 @@ def test_nvidias_plugin_hands_out_names_when_its_strategy_is_one_of_cdi(
 
 def test_a_node_without_gpus_needs_nothing() -> None:
     assert facts(node_files=(NodeFiles("a", CONFIG),), nodes=(node(present="false"),)) is None
+
+
+def test_a_runtime_whose_handlers_the_kubelet_lists_serves_it_on_nodes_without_gpus_as_well() -> None:
+    off = {"/etc/containerd/config.toml": 'disabled_plugins = ["cri"]\n'}
+    listed = {
+        "metadata": {"name": "a"},
+        "status": {
+            "nodeInfo": {"containerRuntimeVersion": "containerd://2.1.9"},
+            "runtimeHandlers": [{"name": ""}, {"name": "runc"}],
+        },
+    }
+    unlisted = listed | {"status": {"nodeInfo": {"containerRuntimeVersion": "containerd://2.1.9"}}}
+    told = {True: Severity.WARNING, False: Severity.BLOCKER}
+    for body in (listed, unlisted):
+        (subject,) = node_subjects(Snapshot(node_files=(NodeFiles("a", off),), nodes=(msgspec.convert(body, Node),)))
+        assert subject.serves_cri == (body is listed)
+        assert [f.severity for f in lint(subject, all_rules()).findings] == [told[subject.serves_cri]]

@@ -33,6 +33,7 @@ KEYS = {
     "node_has",
     "node",
     "lists_cdi",
+    "serves_cri",
     "manifest",
     "cluster",
     "says",

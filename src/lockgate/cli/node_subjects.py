@@ -43,6 +43,7 @@ def _subject(
         node=_facts(snapshot, gate, folder, state),
         lists_cdi=published is not None,
         withheld=tuple(spec.path for spec in published or () if spec.truncated),
+        serves_cri=gate.loaded is not None and bool(gate.loaded.names),
     )
 
 

@@ -48,7 +48,8 @@ class Subject:
 
     `presence` says for a path whether the node has it; a path that is not in it is not known. `lists_cdi`: the CDI
     directories were looked at, so that where no specification is among the files there is none; `withheld` are those
-    that were too long to be published. `holds_manifests`: the files are Kubernetes manifests and nothing of a node;
+    that were too long to be published. `serves_cri`: the runtime answers the kubelet, whatever the files say.
+    `holds_manifests`: the files are Kubernetes manifests and nothing of a node;
     `cluster` is what they are judged against, where that is known; `unread` says why files beside them were not read.
     `first_object` is the number of the first object, where others of the file are left out.
     """
@@ -62,6 +63,7 @@ class Subject:
     node: NodeFacts | None = None
     lists_cdi: bool = False
     withheld: tuple[str, ...] = ()
+    serves_cri: bool = False
     holds_manifests: bool = False
     cluster: ClusterFacts | None = None
     unread: Mapping[str, str] = field(default_factory=dict)
