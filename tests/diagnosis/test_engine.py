@@ -108,6 +108,26 @@ def test_a_fault_spares_what_does_not_follow_from_it() -> None:
     assert found == {"a/last": "", "b/other": "c/first", "c/first": ""}
 
 
+def test_what_follows_from_something_that_passes_is_no_worse_than_it_and_what_stands_beside_is() -> None:
+    def waits(pod: Pod) -> Failed:
+        return Failed(about="node/gpu-a", summary="waits", nodes=("gpu-a",))
+
+    def elsewhere(pod: Pod) -> Failed:
+        return Failed(about="node/gpu-b", summary="waits", nodes=("gpu-b",), severity=Severity.BLOCKER)
+
+    starts = _rule("a/starts", waits, severity=Severity.WARNING, passing=True, mutes=("b/waits",))
+    rules = [starts, _rule("b/waits", waits, mutes=("c/late",)), _rule("c/late", waits)]
+    softened = diagnose(_one_pod(), X, rules)
+    assert [(f.id, f.follows, f.severity.value) for f in softened.findings] == [
+        ("a/starts", "", "warning"),
+        ("b/waits", "a/starts", "warning"),
+        ("c/late", "b/waits", "warning"),
+    ]
+    assert softened.exit_code == 4
+    beside = diagnose(_one_pod(), X, [*rules, _rule("d/other", elsewhere)])
+    assert next((f.id, f.severity.value) for f in beside.findings) == ("d/other", "blocker")
+
+
 def test_rules_that_mute_each_other_lose_no_finding() -> None:
     rules = [_rule("a/a", _fails, mutes=("b/b",)), _rule("b/b", _fails, mutes=("a/a",))]
     assert {f.id for f in diagnose(_one_pod(), X, rules).findings} == {"a/a", "b/b"}

@@ -1,7 +1,7 @@
 """Root causes first, each followed by what follows from it, as the rules declare with `mutes`; always in one order."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 import msgspec
 
@@ -36,7 +36,10 @@ def in_order(said: Sequence[Said], rules: Iterable[Rule]) -> tuple[Finding, ...]
     below: dict[_Key, list[_Key]] = defaultdict(list)
     for key in merged:
         below[key[:-1]].append(key)
-    worst = {key: _worst(key, merged, below) for key in merged}
+    passing = {r.id for r in rules if r.passing}
+    worst = {
+        key: min((_worst(key, merged, below, passing), *_bounds(key, merged, passing)), key=_by_rank) for key in merged
+    }
     for keys in below.values():
         keys.sort(key=lambda k: (-worst[k].rank, *_rank(merged[k])[1:]))
     return tuple(
@@ -188,10 +191,22 @@ def _reach(same: Iterable[Said]) -> int:
     return total
 
 
-def _worst(key: _Key, merged: Mapping[_Key, Said], below: Mapping[_Key, list[_Key]]) -> Severity:
-    """A cause is at least as bad as what follows from it."""
-    own = merged[key].finding.severity
-    return max((own, *(_worst(k, merged, below) for k in below.get(key, ()))), key=lambda s: s.rank)
+def _worst(key: _Key, merged: Mapping[_Key, Said], below: Mapping[_Key, list[_Key]], passing: Set[str]) -> Severity:
+    """A cause is at least as bad as what follows from it, unless it passes, and that with it."""
+    own = merged[key].finding
+    follows = () if own.id in passing else below.get(key, ())
+    return max((own.severity, *(_worst(k, merged, below, passing) for k in follows)), key=_by_rank)
+
+
+def _bounds(key: _Key, merged: Mapping[_Key, Said], passing: Set[str]) -> Iterator[Severity]:
+    """How bad it can be at most: as bad as what passes, where it follows from that and stands on nodes."""
+    above = (merged[key[:depth]].finding for depth in range(1, len(key)))
+    if merged[key].ground.nodes is not None:
+        yield from (finding.severity for finding in above if finding.id in passing)
+
+
+def _by_rank(severity: Severity) -> int:
+    return severity.rank
 
 
 def _downwards(key: _Key, below: Mapping[_Key, list[_Key]]) -> Iterator[_Key]:

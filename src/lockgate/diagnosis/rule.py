@@ -117,6 +117,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     gpu: bool | None
     fallback: bool
     aside: bool
+    passing: bool = False
     asks_gpu: bool | None
     mutes: tuple[str, ...]
     runtime: str = ""
@@ -133,6 +134,7 @@ def rule(
     gpu: bool | None = True,
     fallback: bool = False,
     aside: bool = False,
+    passing: bool = False,
     asks_gpu: bool | None = True,
     mutes: tuple[str, ...] = (),
     runtime: str = "",
@@ -142,7 +144,8 @@ def rule(
 
     `gpu` is False for causes that are no GPU fault and None where a rule names a symptom and cannot tell. A `fallback`
     is asked only when no other rule failed. What is said `aside` stands beneath whatever else is found about the same
-    subject, and keeps no fallback from speaking. The id is the place below `lockgate.rules`: `scheduling/all-held`.
+    subject, and keeps no fallback from speaking. What is `passing` is over by itself: what follows from it on its nodes
+    is no worse than it is. The id is the place below `lockgate.rules`: `scheduling/all-held`.
     """
 
     def declare(check: Check) -> Rule:
@@ -156,6 +159,7 @@ def rule(
             gpu=gpu,
             fallback=fallback,
             aside=aside,
+            passing=passing,
             asks_gpu=asks_gpu,
             mutes=mutes,
             runtime=runtime,

@@ -17,6 +17,8 @@ _AWAITED: Final = {
 }
 ORDER: Final = tuple(_AWAITED.values())
 """Who is waited for, the first in the chain first."""
+BEFORE_HANDLER: Final = ORDER[:2]
+"""Until these have done their work nobody has written the handler; what comes after them needs it to begin at all."""
 
 
 class Wait(msgspec.Struct, frozen=True):

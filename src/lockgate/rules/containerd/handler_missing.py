@@ -11,6 +11,8 @@ Fix: see the toolkit pod of the node; it writes the handler into the runtime's c
 CRI-O or cri-dockerd drop `runtimeClassName`.
 """
 
+import msgspec
+
 from lockgate.containerd.effective import Effective
 from lockgate.diagnosis.remedies import see_toolkit
 from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
@@ -19,6 +21,8 @@ from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_two import GateTwo, NodeGate
 from lockgate.diagnosis.views.handler import NeededHandler
 from lockgate.diagnosis.views.loaded import CONTAINERD
+from lockgate.diagnosis.views.operands import Operands
+from lockgate.diagnosis.waits import BEFORE_HANDLER, waits_of
 from lockgate.diagnosis.ways import UNSEEN, read_node
 from lockgate.model.facts import Events, Missing, RuntimeClasses
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
@@ -40,6 +44,7 @@ def handler_missing(
     runtime_classes: RuntimeClasses | Missing,
     events: Events | Missing,
     node: Node | Missing,
+    operands: Operands,
 ) -> Failed | Passed | Skipped | None:
     asked_of_node = not isinstance(node, Missing)
     if not handler.name or (not isinstance(node, Missing) and not is_gpu_node(node)):
@@ -54,7 +59,9 @@ def handler_missing(
         if isinstance(events, Missing):
             return None  # a newer refusal would stand there
         return Passed(f"handler {handler.name} is loaded on {pod.spec.node_name}")
-    return _failed(pod, handler, gate, runtime_classes)
+    failed = _failed(pod, handler, gate, runtime_classes)
+    early = any(wait.awaited in BEFORE_HANDLER for wait in waits_of(operands.on(gate.name)))
+    return msgspec.structs.replace(failed, spares=("operands/init-waits",) if early else ())
 
 
 def _unknown(gate: NodeGate) -> str:

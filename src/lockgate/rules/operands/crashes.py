@@ -10,21 +10,17 @@ Fix: read the log of its last run; the first error in it is the cause.
 
 import datetime as dt
 from collections.abc import Iterable, Iterator
-from typing import Final
 
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import log_lines, pod_ref
 from lockgate.diagnosis.stage import Stage, crash_loops, statuses
 from lockgate.diagnosis.views.operands import OperandPod, Operands
-from lockgate.diagnosis.waits import ORDER, waits_of
+from lockgate.diagnosis.waits import BEFORE_HANDLER, ORDER, waits_of
 from lockgate.kit.counted import counted
 from lockgate.model.facts import Logs, Missing, Snapshot
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import ContainerStatus, Node, Pod
 from lockgate.model.pod_state import is_flapping
-
-# Until these have done their work, nobody has written the handler; what comes after them needs it to begin at all.
-_BEFORE_HANDLER: Final = ("driver", "container-toolkit")
 
 
 @rule(
@@ -50,7 +46,7 @@ def crashes(node: Node, operands: Operands, logs: Logs | Missing, snapshot: Snap
         summary=f"{node.name}: container {status.name} of {pod.name} {_how(status)}, and {_listed(len(waited_for))} for"
         f" it. {'Its log is quoted.' if said else 'Its log is not among what was read.'}",
         evidence=(_state(pod, status), *said),
-        spares=() if operand in _BEFORE_HANDLER else ("containerd/handler-missing",),
+        spares=() if operand in BEFORE_HANDLER else ("containerd/handler-missing",),
         remedy=(
             Remedy(f"Read why {operand} on {node.name} ends: the first error counts", _log(pod, status), Risk.NONE),
         ),

@@ -8,19 +8,14 @@ How to tell: the first init container that is still running names what it waits 
 Fix: mend the operand that is named; the others then start by themselves.
 """
 
-import datetime as dt
-
 from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import log_lines, pod_ref
 from lockgate.diagnosis.stage import Stage, is_ready, statuses
 from lockgate.diagnosis.views.operands import OperandPod, Operands
-from lockgate.diagnosis.waits import ORDER, Wait, waits_of
-from lockgate.model.facts import Logs, Missing, Snapshot
+from lockgate.diagnosis.waits import BEFORE_HANDLER, ORDER, Wait, waits_of
+from lockgate.model.facts import Logs, Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Node, Pod
-
-# So long a fresh node may take until everything runs (image pulls apart).
-_PATIENCE = dt.timedelta(minutes=3)
 
 
 @rule(
@@ -28,9 +23,9 @@ _PATIENCE = dt.timedelta(minutes=3)
     severity=Severity.ERROR,
     stages=(Stage.NODE,),
     asks_gpu=None,
-    mutes=("operands/plugin-gone", "operator/policy-not-ready"),
+    mutes=("containerd/handler-missing", "operands/plugin-gone", "operator/policy-not-ready"),
 )
-def init_waits(node: Node, operands: Operands, logs: Logs | Missing, snapshot: Snapshot) -> Failed | Passed | None:
+def init_waits(node: Node, operands: Operands, logs: Logs | Missing) -> Failed | Passed | None:
     here = operands.on(node.name)
     waits = waits_of(here)
     if not waits:
@@ -40,7 +35,6 @@ def init_waits(node: Node, operands: Operands, logs: Logs | Missing, snapshot: S
     said = log_lines(f"{first.pod.namespace}/{first.pod.name}", logs)
     return Failed(
         about=f"node/{node.name}",
-        severity=Severity.WARNING if _is_fresh(waits, snapshot.taken_at) else None,
         title=f"Operands wait for {first.awaited}",
         summary=f"{node.name}: {_listed(waits)} in Init until {first.awaited} is ready. {_why(first, blamed)}",
         evidence=(
@@ -49,17 +43,13 @@ def init_waits(node: Node, operands: Operands, logs: Logs | Missing, snapshot: S
             *(log_lines(f"{blamed.pod.namespace}/{blamed.pod.name}", logs) if blamed else ()),
             *said,
         ),
+        spares=() if first.awaited in BEFORE_HANDLER else ("containerd/handler-missing",),
         remedy=(_remedy(first, blamed, node.name),),
     )
 
 
 def _blamed(awaited: str, here: tuple[OperandPod, ...]) -> OperandPod | None:
     return next((each for each in here if each.operand == awaited), None)
-
-
-def _is_fresh(waits: tuple[Wait, ...], now: dt.datetime | None) -> bool:
-    born = [w.pod.metadata.creation_timestamp for w in waits]
-    return now is not None and all(b is not None and now - b < _PATIENCE for b in born)
 
 
 def _listed(waits: tuple[Wait, ...]) -> str:

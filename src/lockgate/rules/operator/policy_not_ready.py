@@ -7,19 +7,26 @@ How to tell: the policy's condition Ready is False, or its `status.state` is not
 Fix: follow the first condition that is False; `kubectl gpu why operand/NAME` looks into one operand.
 """
 
+from collections.abc import Sequence
+
+from lockgate.diagnosis.node_start import start_of
 from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import condition_of
 from lockgate.diagnosis.stage import Stage
-from lockgate.model.facts import ClusterPolicies
+from lockgate.diagnosis.views.operands import Operands
+from lockgate.model.facts import ClusterPolicies, Missing, Nodes, Snapshot
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import ClusterPolicy, Condition
 
 _PAIR = ("Ready", "Error")
+_FAILED = ("ReconcileFailed",)
 _ON_THE_WAY = ("Progressing", "NotCreated", "Waiting")
 
 
 @rule(codes=("I01",), severity=Severity.ERROR, stages=(Stage.CLUSTER,), asks_gpu=None)
-def policy_not_ready(cluster_policies: ClusterPolicies) -> Failed | Passed | None:
+def policy_not_ready(
+    cluster_policies: ClusterPolicies, nodes: Nodes | Missing, operands: Operands, snapshot: Snapshot
+) -> Failed | Passed | None:
     sick = [p for p in cluster_policies if p.status.state not in ("ready", "ignored")]
     if not sick:
         ready = next((p.name for p in cluster_policies if p.status.state == "ready"), "")
@@ -27,7 +34,7 @@ def policy_not_ready(cluster_policies: ClusterPolicies) -> Failed | Passed | Non
     policy = sick[0]
     false = _false(policy)
     first = false[0] if false else None
-    going = bool(false) and all(c.reason in _ON_THE_WAY for c in false if c.type not in _PAIR)
+    going = _is_on_the_way(policy, false) if false else _is_starting(nodes, operands, snapshot)
     why = first.message or first.reason if first else _unsaid(policy)
     return Failed(
         about=f"clusterpolicy/{policy.name}",
@@ -45,6 +52,18 @@ def policy_not_ready(cluster_policies: ClusterPolicies) -> Failed | Passed | Non
             ),
         ),
     )
+
+
+def _is_on_the_way(policy: ClusterPolicy, false: Sequence[Condition]) -> bool:
+    """Whether all that is said is that operands are not ready yet, and not that the operator failed at its own work."""
+    own = [c for c in false if c.type not in _PAIR]
+    failed = any(c.type == "Error" and c.status == "True" and c.reason in _FAILED for c in policy.status.conditions)
+    return not failed and all(c.reason in _ON_THE_WAY for c in own)
+
+
+def _is_starting(nodes: Nodes | Missing, operands: Operands, snapshot: Snapshot) -> bool:
+    known = () if isinstance(nodes, Missing) else nodes
+    return any(start_of(node, operands.on(node.name), snapshot.taken_at) for node in known)
 
 
 def _unsaid(policy: ClusterPolicy) -> str:
