@@ -57,6 +57,16 @@ def test_a_folder_without_a_manifest_is_shown_as_far_as_it_goes(tmp_path: Path) 
     assert "notes.txt" in result.stdout
 
 
+def test_a_link_is_shown_as_lacking(tmp_path: Path) -> None:
+    folder = unpacked("unhealthy", tmp_path)
+    (folder / "cluster/jobs.yaml").symlink_to("/srv/jobs.yaml")
+    result = run("bundle", "show", str(folder))
+    assert result.returncode == 4
+    assert "LACKING\n  cluster/jobs.yaml is a link to /srv/jobs.yaml\n" in result.stdout
+    document = json.loads(run("bundle", "show", str(folder), "-o", "json").stdout)
+    assert document["leftOut"] == ["cluster/jobs.yaml is a link to /srv/jobs.yaml"]
+
+
 def test_what_is_no_bundle_is_bad_input(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("hello")
     for path in (str(tmp_path / "x"), str(tmp_path / "gone")):

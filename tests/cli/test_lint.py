@@ -16,6 +16,8 @@ from typing import Any
 import fastjsonschema
 import pytest
 
+from tests.unpacking import unpack
+
 BUNDLES = Path(__file__).parents[1] / "bundles"
 SARIF = fastjsonschema.compile(
     json.loads((Path(__file__).parents[1] / "lint/sarif/sarif-schema-2.1.0.json").read_text())
@@ -288,6 +290,17 @@ def test_a_bundle_is_judged_node_by_node() -> None:
     assert lint(BUNDLES / "dropin-trap.tgz", "--node", "gpu-a").returncode == 0
     assert lint(BUNDLES / "dropin-trap.tgz", "--node", "gpu-b", "--fix").returncode == 2
     assert "+++ gpu-b:/etc/containerd/conf.d/" in lint(BUNDLES / "dropin-trap.tgz", "--diff").stdout
+
+
+def test_a_node_of_which_a_file_lacks_is_not_judged_and_the_others_are(tmp_path: Path) -> None:
+    unpack(BUNDLES / "dropin-trap.tgz", tmp_path)
+    folder = tmp_path / "dropin-trap"
+    (folder / "nodes/gpu-b/etc/containerd/conf.d/9.toml").symlink_to("/opt/9.toml")
+    refused = lint(folder)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "node gpu-b: containerd's configuration not judged, as a part lacks" in refused.stderr
+    assert lint(folder, "--node", "gpu-a").returncode == 0
+    assert lint(folder, "--node", "gpu-b").returncode == 2
 
 
 def test_a_healthy_bundle_of_a_node_with_our_toolkit_is_silent() -> None:

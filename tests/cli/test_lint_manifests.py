@@ -216,3 +216,18 @@ def test_what_cannot_be_read_from_standard_input_is_told_for_what_it_is(text: by
     result = subprocess.run(command, input=text, capture_output=True, timeout=60, check=False)
     told = " ".join((result.stdout + result.stderr).decode().split())
     assert (result.returncode, said in told) == (code, True), told
+
+
+def test_a_file_that_cannot_be_read_keeps_nobody_from_judging_the_others(tmp_path: Path) -> None:
+    (tmp_path / "pod.yaml").write_text(POD)
+    (tmp_path / "gone.yaml").symlink_to("nowhere.yaml")
+    (tmp_path / "round.yaml").symlink_to("round.yaml")
+    os.mkfifo(tmp_path / "pipe.yaml")
+    result = lint(str(tmp_path))
+    said = " ".join(result.stdout.split())
+    assert result.returncode == 3
+    assert "manifest/request-without-limit" in said
+    assert f"not checked: {tmp_path}/gone.yaml: cannot be read (No such file or directory)" in said
+    assert "pipe.yaml: is no regular file; to know it: put a copy of it there" in said
+    assert "round.yaml: cannot be read" in said
+    assert "render it first" not in said

@@ -262,7 +262,7 @@ def test_a_pipe_does_not_hold_the_command_up(tmp_path: Path) -> None:
     import os
 
     os.mkfifo(tmp_path / "pipe")
-    refused(why(tmp_path / "pipe"), "is not a regular file")
+    refused(why(tmp_path / "pipe"), "is no regular file")
 
 
 def test_endless_standard_input_is_bounded() -> None:

@@ -10,6 +10,7 @@ import msgspec
 from lockgate.collect.bounds import MAX_TEXT
 from lockgate.collect.bundle_manifest import BundleManifest, Part, parse_bundle_manifest
 from lockgate.collect.folder import is_wanted
+from lockgate.collect.left_members import LeftMembers
 from lockgate.collect.members import members
 from lockgate.model import names
 
@@ -60,7 +61,8 @@ class Contents(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 def contents(path: str) -> Contents:
     """Look into a bundle; raises InputError where it is none."""
-    sizes, ignored, manifest = _read(path)
+    left = LeftMembers()
+    sizes, ignored, manifest = _read(path, left)
     told = manifest.sections if manifest else {}
     found = {name: _section(name, sizes, told.get(name, Part())) for name in _section_names(sizes, told)}
     seen = Contents(
@@ -68,6 +70,7 @@ def contents(path: str) -> Contents:
         sections=tuple(found[name] for name in sorted(found)),
         logs=_area("logs", {p: s for p, s in sizes.items() if p.startswith("logs/")}),
         nodes=_nodes(sizes, manifest.nodes if manifest else {}),
+        left_out=tuple(f"{inner} {why}" for inner, why in left),
         ignored=tuple(sorted(ignored)),
     )
     return _with_manifest(seen, manifest) if manifest else seen
@@ -81,12 +84,12 @@ def _with_manifest(seen: Contents, manifest: BundleManifest) -> Contents:
         complete=manifest.complete,
         narrowed="" if manifest.narrowed.is_whole else manifest.narrowed.text,
         logs_left_out=manifest.logs_left_out,
-        left_out=manifest.left_out,
+        left_out=(*seen.left_out, *manifest.left_out),
         redacted=manifest.redacted,
     )
 
 
-def _read(path: str) -> tuple[dict[str, int], list[str], BundleManifest | None]:
+def _read(path: str, left: LeftMembers) -> tuple[dict[str, int], list[str], BundleManifest | None]:
     """The size of each file that is read, by its path without folders above; what is not read; and the manifest."""
     ignored: list[str] = []
 
@@ -97,7 +100,7 @@ def _read(path: str) -> tuple[dict[str, int], list[str], BundleManifest | None]:
         return False
 
     sizes, manifest = dict[str, int](), None
-    for member in members(Path(path), wanted):
+    for member in members(Path(path), wanted, left.add):
         inner = _inner(member.path)
         if inner == _MANIFEST and inner not in sizes:
             manifest = parse_bundle_manifest(member.read(MAX_TEXT))

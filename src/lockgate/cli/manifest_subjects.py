@@ -13,14 +13,21 @@ if TYPE_CHECKING:
     from lockgate.lint.cluster_facts import ClusterFacts
 
 STDIN: Final = "-"
+_COPY: Final = "put a copy of it there, readable for you"
 
 
 def is_manifest(path: str) -> bool:
-    """Whether what was typed is standard input, a manifest, a folder of them, or a workload of the cluster."""
+    """Whether what was typed is standard input, a manifest, a folder of them, or a workload of the cluster.
+
+    Raises FactsError where that cannot be seen.
+    """
     from lockgate.collect.manifest_files import is_manifest_file, is_manifest_folder
 
     place = Path(path)
-    return path == STDIN or _is_target(path) or is_manifest_file(place) or is_manifest_folder(place)
+    try:
+        return path == STDIN or _is_target(path) or is_manifest_file(place) or is_manifest_folder(place)
+    except OSError as error:
+        raise FactsError(f"{path}: cannot be read ({error.strerror or error})", 2) from None
 
 
 def manifest_subjects(paths: list[str], options: argparse.Namespace) -> list[Looked]:
@@ -80,7 +87,9 @@ def _files(path: str, cluster: "ClusterFacts | None") -> Iterator[Looked]:
     from lockgate.collect.bounds import read_within
     from lockgate.collect.decode import text_of
     from lockgate.collect.manifest_files import ManifestFiles, read_manifests
+    from lockgate.lint.engine import RENDER
     from lockgate.lint.subject import Subject
+    from lockgate.model.facts import Missing
 
     if path == STDIN:
         text = text_of("stdin", read_within(sys.stdin.buffer, "stdin"))
@@ -91,8 +100,10 @@ def _files(path: str, cluster: "ClusterFacts | None") -> Iterator[Looked]:
         yield Looked(
             Subject({name: text}, holds_manifests=True, cluster=cluster, shown={name: name}), {name: Path(name)}
         )
-    if read.unread:
-        yield Looked(Subject({}, holds_manifests=True, unread=read.unread), {})
+    unread = {name: Missing(why, _COPY) for name, why in read.unread.items()}
+    unread |= {chart: Missing("its templates are not rendered", RENDER) for chart in sorted(read.unrendered)}
+    if unread:
+        yield Looked(Subject({}, holds_manifests=True, unread=unread), {})
 
 
 def _live(text: str, options: argparse.Namespace) -> Looked:

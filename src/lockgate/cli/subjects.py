@@ -112,7 +112,11 @@ def _bundle(path: str, node: str | None, release: "Release | None") -> list[Look
 
     from lockgate.collect.offline import from_path
 
-    found = _subjects(from_path(path, sys.stdin.buffer), release)
+    facts = from_path(path, sys.stdin.buffer)
+    start = f"node {node}: " if node else "node "
+    if torn := [p.reason for p in facts.left_out if p.section == "node_files" and p.reason.startswith(start)]:
+        raise FactsError(f"{path}: {torn[0]}", 2)
+    found = _subjects(facts, release)
     names = [subject.name for subject in found]
     if node is not None and node not in names:
         raise FactsError(f"{path}: holds no files of node {node} (there is: {', '.join(names) or 'none'})", 2)

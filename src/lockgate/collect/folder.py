@@ -20,9 +20,11 @@ from lockgate.collect.cut_lists import without_cut
 from lockgate.collect.decode import lenient_text, objects_of
 from lockgate.collect.errors import InputError
 from lockgate.collect.exporter import parse_readings
+from lockgate.collect.left_members import LeftMembers
 from lockgate.collect.members import Member, members
 from lockgate.collect.other_texts import complaint
 from lockgate.collect.taken import Taken
+from lockgate.collect.torn_areas import TornAreas
 from lockgate.model.facts import (
     API_SECTIONS,
     BY_PLURAL,
@@ -66,6 +68,8 @@ class _Parts:
         self.unheld: Counter[str] = Counter()
         self.manifest: BundleManifest | None = None
         self.complaints: dict[str, Missing] = {}  # of kubectl, by section
+        self.left, self.torn = LeftMembers(), TornAreas()
+        self.unopened: dict[str, Missing] = {}  # lists that are no files to be read, by section
 
     def holds(self, section: str, size: int) -> bool:
         """Whether a text of some size is still kept; what is not is counted."""
@@ -75,9 +79,21 @@ class _Parts:
         self.held += size
         return True
 
+    def leave_out(self, path: str, why: str) -> None:
+        """Remember what is no file to be read."""
+        place = _PLACE.match(path)
+        named = _CLUSTER.match(place["rest"]) if place and place["area"] == "cluster" else None
+        if named is not None and named["plural"] in BY_PLURAL:
+            section = BY_PLURAL[named["plural"]]
+            self.unopened[section.section] = Missing(f"{path} {why}", f"kubectl get {section.plural} -A -o json")
+        elif not self.torn.note(path, why):
+            self.left.add(path, why)
+
     @property
     def left_out(self) -> Iterator[LeftOut]:
-        """What was read and not kept."""
+        """What was read and not kept, or not read."""
+        yield from self.left.told()
+        yield from self.torn.told()
         yield from self.objects.left_out
         for section, count in self.unheld.items():
             reason = (
@@ -97,14 +113,15 @@ def from_folder(root: Path, asked: str = "") -> Snapshot:
         flat.extend([path] if must_gather.is_wanted(path) else [])
         return is_wanted(path)
 
-    for member in members(root, wanted):
+    for member in members(root, wanted, parts.leave_out):
         _take(parts, member)
     if not (parts.objects or parts.logs or parts.nodes or parts.complaints):
         if must_gather.is_must_gather(flat):
             return must_gather.from_must_gather(root)
+        unread = "; ".join((*(m.reason for m in parts.unopened.values()), *(part.reason for part in parts.left_out)))
         raise NoLayoutError(
             f"{root}: holds none of cluster/<resource>.json, logs/<namespace>/<pod>/<container>.log, nodes/<node>/... "
-            "and no other files of kubectl get -o json|yaml or kubectl describe"
+            f"and no other files of kubectl get -o json|yaml or kubectl describe{f' ({unread})' if unread else ''}"
         )
     return _snapshot(parts)
 
@@ -200,9 +217,11 @@ def _snapshot(parts: _Parts) -> Snapshot:
         reason = gap.missing or gap.not_served or f"no cluster/{section.plural}.json"
         how = gap.how or f"kubectl get {section.plural} -A -o json"
         absent = Missing(reason, how, unserved=bool(gap.not_served))
-        found.setdefault(section.section, parts.complaints.get(section.section, absent))
+        found.setdefault(section.section, (parts.complaints | parts.unopened).get(section.section, absent))
     if parts.nodes:
-        found["node_files"] = tuple(NodeFiles(n, files, out) for n, (files, out) in sorted(parts.nodes.items()))
+        found["node_files"] = tuple(
+            NodeFiles(n, parts.torn.whole(n, files), out) for n, (files, out) in sorted(parts.nodes.items())
+        )
     else:
         found["node_files"] = Missing("no nodes/<node>/", "copy /etc/containerd and /etc/cdi of the node there")
     found["logs"] = tuple(parts.logs) if parts.logs else Missing("no logs/", "kubectl logs")

@@ -18,6 +18,7 @@ from lockgate.collect.bounds import MAX_LOG, MAX_TEXT
 from lockgate.collect.decode import lenient_text, objects_in, text_of
 from lockgate.collect.errors import InputError
 from lockgate.collect.event_places import homes, placed, unplaced
+from lockgate.collect.left_members import LeftMembers
 from lockgate.collect.members import Member, members
 from lockgate.collect.pasted import joined, looks_pasted, parse_pasted
 from lockgate.collect.unwrapped import unwrapped
@@ -37,12 +38,14 @@ _END: Final = re.compile(r"^==== END logs.*$", re.MULTILINE)
 
 
 def from_loose(root: Path, namespace: str = "", pod: str = "") -> Snapshot | None:
-    """The facts of such a folder, None where there are none; raises InputError where a file of objects is broken.
+    """The facts of such a folder, None where there are none; raises InputError where a file of objects is broken, or
+    none can be read.
 
     `namespace` and `pod` are those of text that does not show whose events it holds.
     """
     objects, told, logs, passed = AnyKinds(str(root), pod, once=True), list[Snapshot](), list[Log](), list[str]()
-    for number, member in enumerate(members(root, _is_wanted)):
+    left = LeftMembers()
+    for number, member in enumerate(members(root, _is_wanted, left.add)):
         if number == _MOST:
             raise InputError(
                 f"{root}: holds more than {_MOST} files of JSON, YAML and text; give the folder of one look"
@@ -60,8 +63,10 @@ def from_loose(root: Path, namespace: str = "", pod: str = "") -> Snapshot | Non
         else:
             passed.append(member.path)
     if not (objects or told):
+        for part in left.told():
+            raise InputError(f"{root}: holds no other files of a cluster; {part.reason}; {part.how}")
         return None
-    return _with(objects.facts, told, tuple(logs), passed)
+    return _with(objects.facts, told, tuple(logs), (*left.told(), *_unread(passed)))
 
 
 def _text(member: Member) -> str:
@@ -89,7 +94,7 @@ def _logs(text: str) -> Iterator[Log]:
         yield Log(head["namespace"], head["pod"], head["container"], own[-MAX_LOG:])
 
 
-def _with(facts: Snapshot, told: list[Snapshot], logs: tuple[Log, ...], passed: list[str]) -> Snapshot:
+def _with(facts: Snapshot, told: list[Snapshot], logs: tuple[Log, ...], unread: tuple[LeftOut, ...]) -> Snapshot:
     """What texts tell counts where no object does; events of both are kept."""
     if told:
         words = joined(told)
@@ -101,7 +106,7 @@ def _with(facts: Snapshot, told: list[Snapshot], logs: tuple[Log, ...], passed: 
         facts = msgspec.structs.replace(facts, left_out=(*facts.left_out, *others), **both)
     if logs:
         facts = msgspec.structs.replace(facts, logs=logs)
-    return msgspec.structs.replace(facts, left_out=(*facts.left_out, *_unread(passed)))
+    return msgspec.structs.replace(facts, left_out=(*facts.left_out, *unread))
 
 
 def _unread(passed: list[str]) -> Iterator[LeftOut]:

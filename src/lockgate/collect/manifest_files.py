@@ -1,7 +1,7 @@
 """Kubernetes manifests from wherever a person has them: a file, a folder of them, standard input.
 
 A folder is looked through for YAML and JSON that names an `apiVersion`. What a chart still has to render is left out
-and said, since it is no YAML yet.
+and said, since it is no YAML yet; so is a file that cannot be read.
 """
 
 import os
@@ -12,7 +12,7 @@ from typing import Final
 
 from lockgate.collect.errors import InputError
 from lockgate.collect.file_kinds import SUFFIXES, is_object
-from lockgate.collect.members import read_file
+from lockgate.collect.members import open_file, read_file
 from lockgate.collect.node_tree import CDI_DIRECTORIES, TOP_LEVELS
 
 SIZE_LIMIT: Final = 4 << 20
@@ -22,10 +22,11 @@ _LEFT_OUT: Final = ("node_modules", "venv")  # and whatever is hidden
 
 @dataclass(frozen=True, slots=True)
 class ManifestFiles:
-    """Texts by the path that a person would type, and why others were not read."""
+    """Texts by the path that a person would type, why others were not read, and charts whose templates were not."""
 
     texts: dict[str, str] = field(default_factory=dict)
     unread: dict[str, str] = field(default_factory=dict)
+    unrendered: set[str] = field(default_factory=set)
 
 
 def is_manifest_file(path: Path) -> bool:
@@ -41,7 +42,7 @@ def is_manifest_folder(path: Path) -> bool:
         return False
     if any((path / inside.lstrip("/")).exists() for inside in (*TOP_LEVELS, *CDI_DIRECTORIES)):
         return False
-    return any(is_manifest_file(file) for file in _walk(path))
+    return any(is_manifest_file(file) for file in _walk(path) if not _complaint(file))
 
 
 def read_manifests(path: Path) -> ManifestFiles:
@@ -49,8 +50,10 @@ def read_manifests(path: Path) -> ManifestFiles:
     found = ManifestFiles()
     files = [path] if path.is_file() else list(_walk(path))
     for file in files:
-        if _is_template(file, path):
-            found.unread[str(_chart(file))] = "its templates are not rendered"
+        if file != path and (why := _complaint(file)):
+            found.unread[str(file)] = why
+        elif _is_template(file, path):
+            found.unrendered.add(str(_chart(file)))
         elif file.stat().st_size > SIZE_LIMIT:
             found.unread[str(file)] = f"larger than {SIZE_LIMIT >> 20} MiB"
         elif is_manifest_file(file):
@@ -68,6 +71,15 @@ def _walk(path: Path) -> Iterator[Path]:
                 if count > _MOST:
                     raise InputError(f"{path}: more than {_MOST} YAML and JSON files; name a folder in it")
                 yield Path(folder, name)
+
+
+def _complaint(file: Path) -> str:
+    """Why a file cannot be read, "" where it can: one of many is left out for it."""
+    try:
+        with open_file(file):
+            return ""
+    except InputError as error:
+        return str(error).removeprefix(f"{file}: ")
 
 
 def _is_template(file: Path, named: Path) -> bool:

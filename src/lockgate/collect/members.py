@@ -1,6 +1,7 @@
 """The files of a folder, a tar (also gzipped) or a zip, one after the other, without unpacking to disk.
 
-Links, paths that leave the archive, and anything over a bound are refused; so are devices and pipes in a folder.
+Paths that leave the archive and anything over a bound are refused. Links, devices, pipes and what may not be opened are
+no members: whoever asks is told of them (`left_members.py`) and says whether the rest is an answer.
 """
 
 import codecs
@@ -20,6 +21,7 @@ from typing import IO, Final
 
 from lockgate.collect.bounds import MAX_ARCHIVE, MAX_FILE, MAX_MEMBERS, MIB, Bounded, too_large
 from lockgate.collect.errors import InputError
+from lockgate.collect.left_members import LeaveOut, link_to, refusing
 
 _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 Wanted = Callable[[str], bool]
@@ -32,11 +34,17 @@ _COMPRESSED: Final = {
     b"Rar!\x1a\x07": ("RAR", "unrar x"),
     b"\x04\x22\x4d\x18": ("lz4", "lz4 -dk"),
 }
+_LONGEST_TARGET: Final = 200
+_NO_FILE: Final = "is no regular file"
 # What is wrong with a file whose bytes do not come.
 _FILE: Final = "cannot be read to its end"
 _GZIP: Final = "is no complete gzip file; it may have been cut off on its way"
 _TAR: Final = "is no complete tar archive; it may have been cut off on its way"
 _ZIP: Final = "is no complete zip archive; it may have been cut off on its way"
+
+
+class _NoFileError(InputError):
+    """A pipe, a socket, a device or a folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +72,13 @@ class Member:
         return last
 
 
-def members(root: Path, wanted: Wanted) -> Iterator[Member]:
-    """Every wanted file of a folder or archive; raises InputError for what is neither, or breaks a bound."""
+def members(root: Path, wanted: Wanted, leave_out: LeaveOut | None = None) -> Iterator[Member]:
+    """Every wanted file of a folder or archive; raises InputError for what is neither, or breaks a bound.
+
+    `leave_out` is told of what would be wanted and is no file to be read; without it that is refused.
+    """
     total = 0
-    for member in _members(root, wanted):
+    for member in _members(root, wanted, leave_out or refusing(root)):
         total += member.size
         if total > MAX_ARCHIVE:
             raise too_large(str(root), total, MAX_ARCHIVE)
@@ -91,33 +102,72 @@ def packed_alone(root: Path) -> Iterator[io.BufferedReader | None]:
         yield plain if start and (b"\0" not in start or start.startswith(_UTF16)) else None
 
 
-def _members(root: Path, wanted: Wanted) -> Iterator[Member]:
+def _members(root: Path, wanted: Wanted, leave_out: LeaveOut) -> Iterator[Member]:
     if root.is_dir():
-        return _in_folder(root, wanted)
+        return _in_folder(root, wanted, leave_out)
     head = read_head(root)
     if head[:2] == b"PK":
-        return _in_zip(root, wanted)
-    return _in_tar(root, wanted, gzipped=head[:2] == b"\x1f\x8b")
+        return _in_zip(root, wanted, leave_out)
+    return _in_tar(root, wanted, leave_out, gzipped=head[:2] == b"\x1f\x8b")
+
+
+def _may_hold(path: str, wanted: Wanted) -> bool:
+    """Whether a link at a path would be wanted, or may stand for a folder of what is."""
+    return wanted(path) or "." not in path.rpartition("/")[2]
 
 
 # --- folders
 
 
-def _in_folder(root: Path, wanted: Wanted) -> Iterator[Member]:
+def _in_folder(root: Path, wanted: Wanted, leave_out: LeaveOut) -> Iterator[Member]:
     count = 0
-    for folder, folders, files in os.walk(root):
+
+    def unopened(error: OSError) -> None:
+        path = Path(error.filename)
+        if path == root:
+            raise InputError(f"{root}: {_refusal(error)}")
+        leave_out(_relative(path, root), _refusal(error))
+
+    for folder, folders, files in os.walk(root, onerror=unopened):
         folders.sort()  # one after the other: of a whole disk the first hundred thousand files tell that it is none
-        for name in sorted(files):
+        linked = [name for name in folders if _is_link(Path(folder, name))]
+        for name in sorted((*files, *linked)):
             path = Path(folder, name)
-            relative = _as_text(path.relative_to(root))
+            relative = _relative(path, root)
             count += 1
             if count > MAX_MEMBERS:
                 raise InputError(f"{root}: holds more than {MAX_MEMBERS} files; give the folder of one bundle")
-            if wanted(relative):
-                if path.is_symlink():
-                    raise InputError(f"{path}: is a link; put a copy of the file there")
-                with open_file(path) as file:
-                    yield Member(relative, os.fstat(file.fileno()).st_size, _clear(path, _FILE, file))
+            if _is_link(path):
+                if _may_hold(relative, wanted):
+                    leave_out(relative, link_to(_as_text(path.readlink())))
+            elif wanted(relative):
+                yield from _of_folder(path, relative, leave_out)
+
+
+def _of_folder(path: Path, relative: str, leave_out: LeaveOut) -> Iterator[Member]:
+    try:
+        _size_of_regular(path)
+        file = path.open("rb")
+    except OSError as error:
+        leave_out(relative, _refusal(error))
+        return
+    except _NoFileError:
+        leave_out(relative, _NO_FILE)
+        return
+    with file:
+        yield Member(relative, os.fstat(file.fileno()).st_size, _clear(path, _FILE, file))
+
+
+def _is_link(path: Path) -> bool:
+    return os.path.islink(path)  # noqa: PTH114 - unlike pathlib's it does not raise in a folder that cannot be entered
+
+
+def _relative(path: Path, root: Path) -> str:
+    return _as_text(path.relative_to(root))
+
+
+def _refusal(error: OSError) -> str:
+    return f"cannot be read ({error.strerror or error})"
 
 
 def open_file(path: Path) -> io.BufferedReader:
@@ -151,7 +201,7 @@ def _size_of_regular(path: Path) -> int:
     """Its size; a pipe or device is refused before it is opened, since it may never answer."""
     about = path.stat()
     if not stat.S_ISREG(about.st_mode):
-        raise InputError(f"{path}: is not a regular file")
+        raise _NoFileError(f"{path}: {_NO_FILE}")
     return about.st_size
 
 
@@ -161,7 +211,7 @@ def _readable(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
+        raise InputError(f"{path}: {_refusal(error)}") from None
 
 
 @contextmanager
@@ -208,52 +258,63 @@ _BROKEN = (
 )
 
 
-def _in_tar(root: Path, wanted: Wanted, *, gzipped: bool) -> Iterator[Member]:
+def _in_tar(root: Path, wanted: Wanted, leave_out: LeaveOut, *, gzipped: bool) -> Iterator[Member]:
     with _complete(root, _TAR), root.open("rb") as raw:
         plain = gzip.GzipFile(fileobj=raw) if gzipped else raw
         with tarfile.open(fileobj=Bounded(plain, str(root)), mode="r|") as tar:
-            yield from _tar_members(root, tar, wanted)
+            yield from _tar_members(root, tar, wanted, leave_out)
 
 
-def _tar_members(root: Path, tar: tarfile.TarFile, wanted: Wanted) -> Iterator[Member]:
+def _tar_members(root: Path, tar: tarfile.TarFile, wanted: Wanted, leave_out: LeaveOut) -> Iterator[Member]:
     for count, info in enumerate(tar):
         if count >= MAX_MEMBERS:
             raise InputError(f"{root}: holds more than {MAX_MEMBERS} files")
         path = _inside(root, info.name)
-        if info.issym() or info.islnk():
-            raise InputError(f"{root}: {path} is a link; links in archives are refused")
         if info.isdir():
             continue
         _check_size(root, path, info.size)
-        if not info.isreg():
-            raise InputError(f"{root}: {path} is no regular file")
-        if wanted(path) and (file := tar.extractfile(info)) is not None:
+        if info.issym() or info.islnk():
+            if _may_hold(path, wanted):
+                leave_out(path, link_to(_as_text(PurePosixPath(info.linkname))))
+        elif not wanted(path):
+            continue
+        elif not info.isreg():
+            leave_out(path, _NO_FILE)
+        elif (file := tar.extractfile(info)) is not None:
             yield Member(path, info.size, _clear(root, _TAR, file))
 
 
-def _in_zip(root: Path, wanted: Wanted) -> Iterator[Member]:
+def _in_zip(root: Path, wanted: Wanted, leave_out: LeaveOut) -> Iterator[Member]:
     if root.stat().st_size > MAX_ARCHIVE:
         raise too_large(str(root), root.stat().st_size, MAX_ARCHIVE)
     with _complete(root, _ZIP), zipfile.ZipFile(root) as archive:
-        yield from _zip_members(root, archive, wanted)
+        yield from _zip_members(root, archive, wanted, leave_out)
 
 
-def _zip_members(root: Path, archive: zipfile.ZipFile, wanted: Wanted) -> Iterator[Member]:
+def _zip_members(root: Path, archive: zipfile.ZipFile, wanted: Wanted, leave_out: LeaveOut) -> Iterator[Member]:
     infos = archive.infolist()
     if len(infos) > MAX_MEMBERS:
         raise InputError(f"{root}: holds more than {MAX_MEMBERS} files")
     for info in infos:
         path = _inside(root, info.filename)
-        if stat.S_ISLNK(info.external_attr >> 16):
-            raise InputError(f"{root}: {path} is a link; links in archives are refused")
+        kind = stat.S_IFMT(info.external_attr >> 16)
         if info.is_dir():
             continue
         _check_size(root, path, info.file_size)
-        if wanted(path):
+        if kind == stat.S_IFLNK:
+            if _may_hold(path, wanted):
+                leave_out(path, link_to(_target(archive, info)))
+        elif wanted(path):
             if info.flag_bits & 1:
                 raise InputError(f"{root}: {path} is encrypted")
             with archive.open(info) as file:  # of one whose size is a lie it hands out no more than that
                 yield Member(path, info.file_size, _clear(root, _ZIP, file))
+
+
+def _target(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> str:
+    """Where a link in a zip leads: its content says so."""
+    with archive.open(info) as file:
+        return file.read(_LONGEST_TARGET).decode("utf-8", "replace")
 
 
 def _inside(root: Path, name: str) -> str:

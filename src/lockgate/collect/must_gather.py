@@ -17,6 +17,7 @@ from lockgate.collect.decode import lenient_text, objects_of
 from lockgate.collect.describe import looks_described, parse_described
 from lockgate.collect.describe_node import parse_nodes
 from lockgate.collect.errors import InputError
+from lockgate.collect.left_members import LeftMembers
 from lockgate.collect.members import members
 from lockgate.model.facts import API_SECTIONS, BY_PLURAL, Log, Missing, NodeFiles, Snapshot
 from lockgate.model.objects import Event
@@ -53,7 +54,8 @@ def is_wanted(path: str) -> bool:
 
 def from_must_gather(root: Path) -> Snapshot:
     """The facts of a must-gather folder, or an archive of one; raises InputError where a file in it is broken."""
-    there = _contents(root)
+    left = LeftMembers()
+    there = _contents(root, left)
     files = {name: data for name, data in there.items() if data.strip()}
     found: dict[str, Any] = {s.section: Missing(_REASON, f"kubectl get {s.plural} -A -o json") for s in API_SECTIONS}
     for name, plural in _YAML.items():
@@ -76,13 +78,13 @@ def from_must_gather(root: Path) -> Snapshot:
     reports = tuple(_reports(files))
     lacking = Missing(_REASON, "copy /etc/containerd and /etc/cdi of the node into nodes/<node>/")
     found["node_files"] = reports or lacking
-    return Snapshot(**found)
+    return Snapshot(left_out=tuple(left.told()), **found)
 
 
-def _contents(root: Path) -> dict[str, bytes]:
+def _contents(root: Path, left: LeftMembers) -> dict[str, bytes]:
     """Each file by its name, of a log the end."""
     found, held = dict[str, bytes](), 0
-    for member in members(root, is_wanted):
+    for member in members(root, is_wanted, left.add):
         name = member.path.rpartition("/")[2]
         is_log = name.endswith(".log") and not report_of(name)
         found[name] = member.tail(MAX_LOG) if is_log else member.read(MAX_HELD if report_of(name) else MAX_TEXT)

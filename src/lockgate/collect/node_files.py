@@ -21,6 +21,7 @@ from lockgate.collect.file_kinds import (
     is_object,
     is_specification,
 )
+from lockgate.collect.left_members import ignore
 from lockgate.collect.manifest_files import SIZE_LIMIT
 from lockgate.collect.members import is_archive, members, read_file, read_head
 from lockgate.collect.node_host import host_trees
@@ -51,7 +52,7 @@ def is_bundle(path: Path) -> bool:
         return any(p.stem.split(".")[0] in BY_PLURAL for pat in ("cluster/*", "*/cluster/*") for p in path.glob(pat))
     if not is_archive(read_head(path)):
         return False
-    return any(True for _ in members(path, _in_bundle))
+    return any(True for _ in members(path, _in_bundle, ignore))
 
 
 def _in_bundle(name: str) -> bool:

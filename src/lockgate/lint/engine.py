@@ -12,7 +12,7 @@ from lockgate.lint.subject import Subject
 from lockgate.lint.suppress import WITHOUT_REASON, Ignore, reason_for, unreasoned
 from lockgate.model.finding import NotChecked, Severity
 
-_RENDER = "render it first: `helm template CHART | kubectl gpu lint -`, or `kubectl kustomize DIR | kubectl gpu lint -`"
+RENDER = "render it first: `helm template CHART | kubectl gpu lint -`, or `kubectl kustomize DIR | kubectl gpu lint -`"
 _CORRECT = "correct that line: it is no YAML, so nothing of the file was judged"
 
 _LONGEST = 500  # characters of a line that is shown
@@ -134,8 +134,9 @@ def _not_checked(subject: Subject) -> tuple[NotChecked, ...]:
 
 
 def _unread(subject: Subject) -> Iterator[NotChecked]:
-    """Manifests that are no YAML (yet)."""
-    troubles = {**subject.unread, **(subject.manifests.read[1] if subject.holds_manifests else {})}
-    for path, why in troubles.items():
-        how = _RENDER if path in subject.unread or "{{" in subject.text(path) else _CORRECT
+    """Manifests that are no YAML (yet), or could not be read."""
+    for path, missing in subject.unread.items():
+        yield NotChecked("manifest", f"{subject.show(path)}: {missing.reason}", missing.how)
+    for path, why in (subject.manifests.read[1] if subject.holds_manifests else {}).items():
+        how = RENDER if "{{" in subject.text(path) else _CORRECT
         yield NotChecked("manifest", f"{subject.show(path)}: {why}", how)

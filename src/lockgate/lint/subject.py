@@ -17,6 +17,7 @@ from lockgate.containerd.values import Origin, Table, leaves
 from lockgate.lint.cluster_facts import ClusterFacts
 from lockgate.lint.manifests import Manifests
 from lockgate.lint.statements import Statement, statements
+from lockgate.model.facts import Missing
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class Subject:
     serves_cri: bool = False
     holds_manifests: bool = False
     cluster: ClusterFacts | None = None
-    unread: Mapping[str, str] = field(default_factory=dict)
+    unread: Mapping[str, Missing] = field(default_factory=dict)
     first_object: int = 0
 
     def show(self, path: str) -> str:
