@@ -1,5 +1,7 @@
 """What several nodes have alike is told once: of all of them, with what to do on each."""
 
+import msgspec
+
 from lockgate.diagnosis.merge import joined
 from lockgate.model.finding import Finding, Remedy, Severity
 
@@ -57,6 +59,25 @@ def test_many_nodes_that_all_want_something_else_are_counted() -> None:
     answer = joined(every)
     assert answer.summary == "n0: x0. n1: x1. n2: x2. And 17 more nodes."
     assert len(answer.remedy) == 8
+
+
+def _of_operand(name: str, said: str) -> Finding:
+    return _finding(name, said, about=f"daemonset/gpu-operator/nvidia-{name}")
+
+
+def test_operands_with_the_same_words_share_a_sentence_and_all_are_named() -> None:
+    every = [_of_operand(f"o{i}", "DESIRED 0, kept from gpu-a.") for i in range(7)]
+    assert joined(every).summary == "o0, o1, o2, o3, o4, o5, o6: DESIRED 0, kept from gpu-a."
+
+
+def test_operands_with_words_of_their_own_are_named_behind_the_first() -> None:
+    every = [_of_operand(name, f"the node has {name}=false.") for name in ("gfd", "dcgm", "mig")]
+    assert joined(every).summary == "gfd: the node has gfd=false. The same holds for dcgm, mig."
+
+
+def test_an_operand_whose_sentence_does_not_begin_with_it_stays_as_it_is() -> None:
+    every = [msgspec.structs.replace(_of_operand(name, ""), summary="It sets A.") for name in ("x", "y")]
+    assert joined(every).summary == "It sets A."
 
 
 def test_what_is_about_pods_or_one_node_stays_as_it_is() -> None:

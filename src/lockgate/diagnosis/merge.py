@@ -1,11 +1,11 @@
-"""One finding a cause: the same fault of many nodes, or of many pods, is said once."""
+"""One finding a cause: the same fault of many nodes, operands or pods is said once."""
 
 from collections.abc import Sequence
 from itertools import islice
 
 import msgspec
 
-from lockgate.diagnosis.likewise import on_all
+from lockgate.diagnosis.likewise import is_named, on_all
 from lockgate.diagnosis.seen import MOST_NODES, more_nodes
 from lockgate.model.finding import Finding
 
@@ -33,8 +33,8 @@ def joined(same: Sequence[Finding]) -> Finding:
 
 
 def _shown(first: Finding, same: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Those whose evidence is shown: the first, and of other nodes with the same fault as many as can be read."""
-    others = (f for f in same if f.about != first.about) if _is_of_node(first) else ()
+    """Those whose evidence is shown: the first, and of others with the same fault as many as can be read."""
+    others = (f for f in same if f.about != first.about) if is_named(first) else ()
     return (first, *islice(others, MOST_NODES - 1))
 
 

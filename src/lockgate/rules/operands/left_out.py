@@ -75,7 +75,7 @@ def _failed(operand: DaemonSet, out: list[_Out], known: int, run: set[str]) -> F
         about=f"daemonset/{operand.namespace}/{operand.name}",
         codes=(first.code,),
         severity=_severity(first, desired, bool(stays)),
-        title=f"{name} is left out of nodes by a person's label" if first.meant else "",
+        title="Operands are left out of nodes by a person's label" if first.meant else "",
         summary=f"{name}: DESIRED {desired}, kept from {len(out)} of {known} GPU nodes "
         f"({listed(o.node for o in out)}): {first.why}{stays}.",
         reach=len(out),
@@ -122,7 +122,9 @@ def _why(operand: DaemonSet, judged: Target, node: Node) -> _Out | None:
 
 def _told(label: Miss, kept: KeptOff) -> str:
     by = ", set by a person" if kept.is_meant and label.seen else ""
-    return f"it selects {label.wanted}, {kept.why}{by}" if label.seen is None else f"{kept.why}{by}"
+    return (
+        f"it selects {label.wanted}, {kept.why}" if kept.key == label.key and label.seen is None else f"{kept.why}{by}"
+    )
 
 
 def _is_for_containers(node: Node) -> bool:
