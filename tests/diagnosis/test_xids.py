@@ -91,3 +91,41 @@ def test_what_the_drivers_log_repeats_of_the_kernels_is_counted_once() -> None:
     assert (again.count, [e.file for e in again.evidence]) == (1, ["gpu-a:dmesg"])
     later = only(DRIVER % "79, pid=12, name=python, GPU has fallen off the bus, once more.")
     assert (later.count, later.evidence[-1].object) == (2, "log of nvidia-driver-x/nvidia-driver-ctr")
+
+
+PLUGIN = """
+files: {dmesg: ""}
+pods:
+  gpu-operator/plugin-x:
+    like: plugin
+    spec: {nodeName: gpu-a}
+    status: {containerStatuses: [{name: p, ready: true, lastState: {terminated: {finishedAt: "2026-11-29T09:20:00Z"}}}]}
+logs:
+  gpu-operator/plugin-x/p.previous: "XidCriticalError: Xid=79 on Device=GPU-1; marking device as unhealthy."
+"""
+
+
+def test_an_xid_of_a_run_that_is_over_knows_when_that_ended() -> None:
+    (run,) = (only(PLUGIN).run,)
+    assert run is not None
+    assert (run.container, f"{run.ended:%H:%M}") == ("p", "09:20")
+
+
+def test_an_xid_that_the_kernel_or_a_run_that_goes_on_tells_too_is_of_no_run() -> None:
+    assert only(PLUGIN.replace('files: {dmesg: ""}', "")).run is None
+    now = '  gpu-operator/plugin-x/p: "XidCriticalError: Xid=79 on Device=GPU-1; marking device as unhealthy."\n'
+    assert only(PLUGIN + now).run is None
+
+
+def test_an_sxid_is_told_once_and_by_the_run_that_goes_on() -> None:
+    line = "nvidia-nvswitch0: SXid (PCI:0000:06:00.0): 20034, Fatal, Link 30 LTSSM Fault Up"
+    facts = yaml.safe_load(DRIVER % "13, x")
+    facts["logs"] = {f"gpu-operator/nvidia-driver-x/nvidia-driver-ctr{end}": line for end in (".previous", "")}
+    facts |= {"nodes": {"gpu-a": {}}, "said": [{"about": "node/gpu-a", "reason": "Switch", "message": line}]}
+    seen: Xids = Facts(snapshot(facts), Subject(stage=Stage.CLUSTER)).get("xids")
+    (sxid,) = seen.switches_on("gpu-a")
+    assert (sxid.line.code, sxid.run, sxid.evidence.object) == (
+        20034,
+        None,
+        "log of nvidia-driver-x/nvidia-driver-ctr",
+    )

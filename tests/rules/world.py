@@ -23,6 +23,7 @@ from lockgate.model.facts import API_SECTIONS, Log, Missing, NodeFiles, Snapshot
 from lockgate.model.objects import Pod, Workload
 from tests.rules.operator_estate import with_operator
 
+_PREVIOUS = ".previous"  # behind a container's name: the log of its run before
 _PLUGIN = "nvidia-device-plugin-daemonset"
 _DEPLOY = "nvidia.com/gpu.deploy.device-plugin"
 _GPU = "nvidia.com/gpu"
@@ -169,7 +170,8 @@ def _logs(pods: tuple[Pod, ...], given: dict[str, str]) -> Iterator[Log]:
         for p in pods
         for s in (*p.status.init_container_statuses, *p.status.container_statuses)
     )
-    yield from (Log(*place.split("/"), text) for place, text in (given or dict.fromkeys(silent, "")).items())
+    for place, text in (given or dict.fromkeys(silent, "")).items():
+        yield Log(*place.removesuffix(_PREVIOUS).split("/"), text, place.endswith(_PREVIOUS))
 
 
 def _repeated(name: str, own: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:

@@ -24,7 +24,8 @@ CHAIN: Final = ("driver", "container-toolkit", "device-plugin", "operator-valida
 _PLUGIN: Final = "device-plugin"
 # A driver's container compiles the kernel's modules; the others load their images and wait for the one before.
 _LONGEST: Final = {"driver": dt.timedelta(minutes=10)}
-_LONG: Final = dt.timedelta(minutes=5)
+LONG: Final = dt.timedelta(minutes=5)
+"""So long any other operand may take to start."""
 # From a plugin that is ready to the GPUs in the node's status: the kubelet writes it every ten seconds.
 _REGISTERING: Final = dt.timedelta(minutes=1)
 # A kubelet finds what a reboot ended, and says Ready, within moments of each other.
@@ -51,7 +52,7 @@ def start_of(node: Node, here: Iterable[OperandPod], now: dt.datetime | None) ->
         return None
     begun: dt.datetime | None = None
     for place, each in enumerate(path):
-        longest = _LONGEST.get(each.operand, _LONG)
+        longest = _LONGEST.get(each.operand, LONG)
         since = _latest(begun, _begun(each.pod))
         if not is_ready(each.pod):
             after = tuple(dict.fromkeys(p.operand for p in path[place + 1 :] if not is_ready(p.pod)))
@@ -61,7 +62,7 @@ def start_of(node: Node, here: Iterable[OperandPod], now: dt.datetime | None) ->
             return _young(each, begun, _REGISTERING, now)
     late = {(w.pod.namespace, w.pod.name) for w in waits_of(there)}
     beside = next((p for p in there if (p.pod.namespace, p.pod.name) in late), None)
-    return _young(beside, _latest(begun, _begun(beside.pod)), _LONG, now) if beside else None
+    return _young(beside, _latest(begun, _begun(beside.pod)), LONG, now) if beside else None
 
 
 def _young(

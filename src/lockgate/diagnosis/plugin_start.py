@@ -2,12 +2,10 @@
 
 import datetime as dt
 from collections.abc import Iterable
-from typing import Final
 
+from lockgate.diagnosis.node_start import LONG
 from lockgate.diagnosis.views.plugin import Plugin, PluginOn
 from lockgate.model.facts import Events, Missing
-
-_PATIENCE: Final = dt.timedelta(minutes=3)
 
 
 def starting(
@@ -20,7 +18,7 @@ def starting(
 
 
 def _is_young(on: PluginOn, now: dt.datetime | None) -> bool:
-    return now is not None and on.starting_since is not None and now - on.starting_since < _PATIENCE
+    return now is not None and on.starting_since is not None and now - on.starting_since < LONG
 
 
 def _warned(events: Events | Missing) -> set[str]:

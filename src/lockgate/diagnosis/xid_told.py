@@ -39,10 +39,18 @@ class Holders(msgspec.Struct, frozen=True):
     known: bool = False
 
 
+class Run(msgspec.Struct, frozen=True):
+    """A run of a container that is over; `ended` is None where that moment is not known."""
+
+    container: str
+    ended: dt.datetime | None = None
+
+
 class NodeXid(msgspec.Struct, frozen=True, kw_only=True):
     """One code on one GPU of a node. `acted` says who did what about it.
 
-    `active`: the GPU is still out for it; `past`: the GPU is known to be well again.
+    `active`: the GPU is still out for it; `past`: the GPU is known to be well again. `run` is the run of a container
+    that all of it was told in, where that is over.
     """
 
     code: Code
@@ -57,6 +65,7 @@ class NodeXid(msgspec.Struct, frozen=True, kw_only=True):
     acted: tuple[str, ...] = ()
     active: bool = False
     past: bool = False
+    run: "Run | None" = None
     holders: Holders = Holders()
 
     @property
@@ -77,14 +86,27 @@ def from_kernel(node: str, logs: Iterable[tuple[str, KernelLog]]) -> Iterator[No
             yield _of_line(seen, seen.at, line)
 
 
-def from_operands(logs: Iterable[tuple[Log, KernelLog]], kernel: Iterable[KernelLog]) -> Iterator[NodeXid]:
+def from_operands(
+    logs: Iterable[tuple[Log, KernelLog]], kernel: Iterable[KernelLog], words: NodeWords
+) -> Iterator[NodeXid]:
     """The kernel's lines that an operand repeats in its own log, as the driver's container does; not those known."""
     known = {(seen.code, seen.bus, seen.text) for log in kernel for seen in log.xids}
     for log, told in logs:
         for seen in told.xids:
             if (seen.code, seen.bus, seen.text) not in known:
-                where = Evidence(object=f"log of {log.pod}/{log.container}", verbatim=seen.line[:_LONGEST])
-                yield _of_line(seen, seen.at, where)
+                own = _of_line(seen, seen.at, quoted(log, seen.line))
+                yield msgspec.structs.replace(own, run=run_of(log, words))
+
+
+def quoted(log: Log, line: str) -> Evidence:
+    """A line of an operand's log, and whether it is of a run that is over."""
+    where = f"log of {log.pod}/{log.container}" + (" (previous run)" if log.previous else "")
+    return Evidence(object=where, verbatim=line.strip()[:_LONGEST])
+
+
+def run_of(log: Log, words: NodeWords) -> Run | None:
+    """The run that a log is of, where that is over."""
+    return Run(log.container, words.ended(log)) if log.previous else None
 
 
 def from_events(events: Iterable[Event]) -> Iterator[NodeXid]:
@@ -117,13 +139,15 @@ def from_plugin(node: str, words: NodeWords) -> Iterator[NodeXid]:
                     code=code_of(int(match["code"])),
                     uuid=match["uuid"] or "",
                     past=well.get(match["uuid"], -1) > at,
-                    evidence=(Evidence(object=f"log of {log.pod}/{log.container}", verbatim=line.strip()[:_LONGEST]),),
+                    run=run_of(log, words),
+                    evidence=(quoted(log, line),),
                 )
             if match := _MARKED.search(line):
                 yield NodeXid(
                     code=code_of(int(match["code"])),
                     uuid=match["uuid"],
-                    evidence=(Evidence(object=f"log of {log.pod}/{log.container}", verbatim=line.strip()[:_LONGEST]),),
+                    run=run_of(log, words),
+                    evidence=(quoted(log, line),),
                     acted=("NVIDIA's device plugin marked the device unhealthy, until the plugin is restarted",),
                     active=not log.previous,
                 )
@@ -204,6 +228,7 @@ def _joined(first: NodeXid, later: NodeXid) -> NodeXid:
         evidence=evidence[-_MOST:],
         acted=tuple(dict.fromkeys((*first.acted, *later.acted))),
         active=first.active or later.active,
+        run=later.run if first.run else None,
     )
 
 

@@ -19,6 +19,9 @@ FAILING: Final = frozenset(
 )
 """Reasons of a waiting container with which the kubelet says that it tried and did not succeed."""
 
+RECENT: Final = dt.timedelta(days=1)
+"""So long what a restart has cured is still a warning; after it, it is a thing to know."""
+
 _LOOP: Final = 2  # restarts
 _SETTLED: Final = dt.timedelta(minutes=1)
 

@@ -48,13 +48,17 @@ class XidLine(msgspec.Struct, frozen=True):
 
 
 class SxidLine(msgspec.Struct, frozen=True):
-    """One SXid of an NVSwitch; fatal ones end the work on every GPU of its fabric."""
+    """One SXid of an NVSwitch; fatal ones end the work on every GPU of its fabric.
+
+    `text` is the line from `SXid` on.
+    """
 
     code: int
     bus: str
     line: str
     number: int
     fatal: bool
+    text: str = ""
 
 
 class KernelLog(msgspec.Struct, frozen=True):
@@ -99,7 +103,7 @@ def _sxids(text: str) -> Iterator[SxidLine]:
         match = _SXID.search(line) if "SXid (" in line else None
         if match is not None and not _DETAIL.match(match["text"]):
             fatal = match["text"].lower().startswith("fatal")
-            yield SxidLine(int(match["code"]), bus_of(match["bus"]), line.strip(), number, fatal)
+            yield SxidLine(int(match["code"]), bus_of(match["bus"]), line.strip(), number, fatal, match[0].strip())
 
 
 def _known(text: str | None) -> str:

@@ -1,14 +1,17 @@
 """What the programs of a node say: its kernel's log and its kubelet's, and the logs of the operands that run there."""
 
+import datetime as dt
 import re
 from collections.abc import Mapping
 from typing import Final
 
 import msgspec
 
+from lockgate.diagnosis.stage import statuses
 from lockgate.diagnosis.views.operands import Operands
 from lockgate.model.facts import Log, Logs, Missing, NodeFiles, NodeFolders
 from lockgate.model.finding import Evidence
+from lockgate.model.objects import Pod
 
 # Names under which the kernel's and the kubelet's log are put into nodes/<node>/ (`.txt` is left off, `.log` is not).
 KERNEL: Final = ("dmesg", "dmesg.log", "kernel", "kernel.log", "kern.log", "journal", "journal.log", "journalctl")
@@ -27,8 +30,13 @@ class Line(msgspec.Struct, frozen=True):
 class NodeWords:
     """The texts of every node that any are known of."""
 
-    def __init__(self, folders: Mapping[str, NodeFiles], logs: Mapping[str, tuple[Log, ...]]) -> None:
-        self._folders, self._logs = folders, logs
+    def __init__(
+        self,
+        folders: Mapping[str, NodeFiles],
+        logs: Mapping[str, tuple[Log, ...]],
+        pods: Mapping[tuple[str, str], Pod],
+    ) -> None:
+        self._folders, self._logs, self._pods = folders, logs, pods
 
     def kernel(self, node: str) -> tuple[tuple[str, str], ...]:
         """The kernel's log of a node as pairs of source and text; empty where none is known."""
@@ -49,6 +57,12 @@ class NodeWords:
     def operand_logs(self, node: str) -> tuple[Log, ...]:
         """The logs of the operands' pods on a node."""
         return self._logs.get(node, ())
+
+    def ended(self, log: Log) -> dt.datetime | None:
+        """When the run before of an operand's container ended, of which a log is; None where that is not known."""
+        pod = self._pods.get((log.namespace, log.pod))
+        own = (s for s in statuses(pod) if s.name == log.container) if pod else ()
+        return next((ended.finished_at for s in own if (ended := s.last_state.terminated)), None)
 
     def output(self, node: str, command: str) -> str:
         """What a command printed on the node, "" where that is not known."""
@@ -83,9 +97,10 @@ def newest_line(place: str, text: str, pattern: re.Pattern[str]) -> Line | None:
 def node_words(node_files: NodeFolders | Missing, operands: Operands, logs: Logs | Missing) -> NodeWords:
     """Bring together what is said on each node; what is not known says nothing."""
     folders = () if isinstance(node_files, Missing) else node_files
-    nodes = {(each.pod.namespace, each.pod.name): each.pod.spec.node_name for each in operands.pods}
+    pods = {(each.pod.namespace, each.pod.name): each.pod for each in operands.pods}
     by_node: dict[str, list[Log]] = {}
     for log in () if isinstance(logs, Missing) else logs:
-        if node := nodes.get((log.namespace, log.pod), ""):
-            by_node.setdefault(node, []).append(log)
-    return NodeWords({f.node: f for f in folders}, {n: tuple(found) for n, found in by_node.items()})
+        pod = pods.get((log.namespace, log.pod))
+        if pod is not None and pod.spec.node_name:
+            by_node.setdefault(pod.spec.node_name, []).append(log)
+    return NodeWords({f.node: f for f in folders}, {n: tuple(found) for n, found in by_node.items()}, pods)

@@ -5,7 +5,8 @@ so, or no other pod can be meant) and the XID fell into its life, or the GPU is 
 question.
 """
 
-from collections.abc import Callable, Iterable
+import datetime as dt
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Final
 
@@ -22,9 +23,10 @@ from lockgate.diagnosis.ways import read_node
 from lockgate.diagnosis.xid_told import Holders, NodeXid
 from lockgate.kit.counted import counted
 from lockgate.model import names
-from lockgate.model.facts import Missing, Nodes
+from lockgate.model.facts import Missing, Nodes, Snapshot
 from lockgate.model.finding import Evidence, Remedy, Severity
 from lockgate.model.objects import Node, Pod
+from lockgate.model.pod_state import RECENT
 from lockgate.scheduling.requests import amounts
 from lockgate.xid.codes import Family
 from lockgate.xid.policies import nvidia_plugin_ignores
@@ -73,8 +75,8 @@ class Hit(msgspec.Struct, frozen=True):
 class Struck:
     """The XIDs that concern the subject, and what is to be said of a family of them."""
 
-    def __init__(self, stage: Stage, hits: tuple[Hit, ...], blind: str = "") -> None:
-        self._stage, self._hits, self._blind = stage, hits, blind
+    def __init__(self, stage: Stage, hits: tuple[Hit, ...], blind: str = "", now: dt.datetime | None = None) -> None:
+        self._stage, self._hits, self._blind, self._now = stage, hits, blind, now
 
     def open_question(self) -> Skipped | None:
         """That nothing would tell of an XID of the node on which a pod ended; None where something would."""
@@ -119,10 +121,12 @@ class Struck:
         return tuple(c for c in (code, hit.lacking if hit.out else "") if c)
 
     def _severity(self, hits: Iterable[Hit], on_node: Severity) -> Severity | None:
-        """What the rule declares, but no more than a warning where the GPU is back."""
+        """What the rule declares, but no more than a warning where the GPU is back, and a remark where long since."""
         declared = on_node if self._stage is Stage.NODE else None
         if self._stage is Stage.FAILED or any(hit.now for hit in hits):
             return declared
+        if all(_is_old(hit, self._now) for hit in hits):
+            return Severity.INFO
         return Severity.WARNING if declared is None or declared.rank > Severity.WARNING.rank else declared
 
 
@@ -134,12 +138,13 @@ def struck(
     xids: Xids,
     gate_one: GateOne | Missing,
     hardware: Hardware | Missing,
+    snapshot: Snapshot,
 ) -> Struck:
     """The XIDs that concern a node, or a pod."""
     if stage is Stage.NODE and not isinstance(node, Missing):
         lacking = _lacking(node, hardware)
         hits = tuple(Hit(node.name, x, True, lacking) for x in xids.on(node.name) if not x.past)
-        return Struck(stage, hits) if hits else _unstruck(stage)
+        return Struck(stage, hits, now=snapshot.taken_at) if hits else _unstruck(stage)
     if stage is Stage.SCHEDULING:
         found = () if isinstance(gate_one, Missing) else _that_hold(gate_one, xids, hardware)
         return Struck(stage, tuple(Hit(name, x, True, _lacking(_named(name, nodes), hardware)) for name, x in found))
@@ -230,8 +235,21 @@ def _sentence(node: str, hits: list[Hit]) -> str:
     return f"{where}: {what}.{asks}{who}{_now(hits)}"
 
 
-def _now(hits: Iterable[Hit]) -> str:
-    return "" if any(hit.now for hit in hits) else " The node still offers all of its GPUs."
+def _is_old(hit: Hit, now: dt.datetime | None) -> bool:
+    """Whether it was told before a restart that is long ago."""
+    ended = hit.xid.run.ended if hit.xid.run else None
+    return ended is not None and now is not None and now - ended > RECENT
+
+
+def _now(hits: Sequence[Hit]) -> str:
+    if any(hit.now for hit in hits):
+        return ""
+    runs = [hit.xid.run for hit in hits if hit.xid.run]
+    if len(runs) < len(hits):
+        return " The node still offers all of its GPUs."
+    last = max((run.ended for run in runs if run.ended), default=None)
+    when = f" at {last:%Y-%m-%d %H:%M} UTC" if last else ""
+    return f" That was before {runs[-1].container} was restarted{when}; the node offers all of its GPUs."
 
 
 def _evidence(hit: Hit) -> Iterable[Evidence]:

@@ -11,6 +11,7 @@ import msgspec
 from lockgate.accounting.checkpoint import PATH as CHECKPOINT
 from lockgate.accounting.checkpoint import devices_by_pod
 from lockgate.diagnosis.stage import Stage, stage_of
+from lockgate.diagnosis.switch_told import NodeSxid, switch_errors
 from lockgate.diagnosis.views.gate_one import gpu_asked
 from lockgate.diagnosis.views.node_words import NodeWords
 from lockgate.diagnosis.xid_place import Place
@@ -27,13 +28,13 @@ from lockgate.diagnosis.xid_told import (
 from lockgate.model.facts import DaemonSets, Events, Missing, NodeFolders, Nodes, NodeStates, Pods, Readings
 from lockgate.model.node_state import DevicesState
 from lockgate.model.objects import Event, Node, Pod
-from lockgate.xid.kernel_log import KernelLog, SxidLine, bus_of, parse_kernel_log
+from lockgate.xid.kernel_log import KernelLog, bus_of, parse_kernel_log
 
 _SMI_GPU: Final = re.compile(r"^GPU (?P<bus>[\dA-Fa-f:.]+)$(?P<rest>.*?)(?=^GPU |\Z)", re.MULTILINE | re.DOTALL)
 _SMI_UUID: Final = re.compile(r"GPU UUID\s*:\s*(?P<uuid>GPU-[\da-fA-F-]+)")
 _HOLDING: Final = (Stage.CREATING, Stage.RUNNING, Stage.FAILED, Stage.TERMINATING)
 _PLUGIN: Final = "device-plugin"
-_KERNELS: Final = "NVRM:"  # what stands in each line of NVIDIA's in the kernel's log
+_KERNELS: Final = ("NVRM:", "SXid (")  # what stands in each line of NVIDIA's in the kernel's log
 
 
 class Xids:
@@ -42,7 +43,7 @@ class Xids:
     def __init__(
         self,
         by_node: Mapping[str, tuple[NodeXid, ...]],
-        switches: Mapping[str, tuple[SxidLine, ...]],
+        switches: Mapping[str, tuple[NodeSxid, ...]],
         looked_at: Collection[str],
     ) -> None:
         self._by_node, self._switches, self._looked_at = by_node, switches, looked_at
@@ -55,7 +56,7 @@ class Xids:
         """The XIDs of a node, oldest first as far as that is known."""
         return self._by_node.get(node, ())
 
-    def switches_on(self, node: str) -> tuple[SxidLine, ...]:
+    def switches_on(self, node: str) -> tuple[NodeSxid, ...]:
         """The SXids of the node's NVSwitches."""
         return self._switches.get(node, ())
 
@@ -81,16 +82,17 @@ def xids(
     found, switches, looked_at = {}, {}, set[str]()
     for name in {*known, *states, *files}:
         logs = [(source, parse_kernel_log(text)) for source, text in node_words.kernel(name)]
-        repeated = [(w, parse_kernel_log(w.text)) for w in node_words.operand_logs(name) if _KERNELS in w.text]
-        switches[name] = tuple(s for _, log in logs for s in log.sxids)
+        repeated = [(w, parse_kernel_log(w.text)) for w in node_words.operand_logs(name) if _is_kernels(w.text)]
+        said = estate.events.get(name, ())
+        switches[name] = tuple(switch_errors(name, logs, repeated, said, node_words))
         looked_at |= {name} if logs or states.get(name) is not None else set()
         told = [
             *from_kernel(name, logs),
-            *from_operands(repeated, (log for _, log in logs)),
+            *from_operands(repeated, (log for _, log in logs), node_words),
             *from_plugin(name, node_words),
             *from_state(name, states.get(name)),
             *from_conditions(known.get(name)),
-            *from_events(estate.events.get(name, ())),
+            *from_events(said),
         ]
         if told:
             uuids = _uuids((log for _, log in (*logs, *repeated)), node_words.output(name, "nvidia-smi-q"))
@@ -148,6 +150,10 @@ class _Estate:
                 before = found[each.node].get(each.device, ())
                 found[each.node][each.device] = (*before, f"{each.namespace}/{each.pod}")
         return found
+
+
+def _is_kernels(text: str) -> bool:
+    return any(word in text for word in _KERNELS)
 
 
 def _settings(daemon_sets: DaemonSets) -> dict[str, str] | None:

@@ -5,7 +5,7 @@ all that tells of GPUs. Where it crashes, or finds no device, nobody knows which
 
 Why it matters: discovery is not to blame where none is installed; the plugin's own log tells what it misses.
 How to tell: no node has a label of discovery or of a cloud, and a pod of the device plugin is there and not ready, or
-its log says `No devices found`. A pod that was made less than three minutes ago is still on its way.
+its log says `No devices found`. A pod that was made less than five minutes ago is still on its way.
 Fix: on a node that has a GPU make the driver work and let the container runtime hand it to the plugin
 (`runtimeClassName: nvidia`); keep the plugin off the others by a node selector.
 """

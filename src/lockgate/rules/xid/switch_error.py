@@ -1,6 +1,7 @@
 """An NVSwitch, or the fabric manager over it, reports an error.
 
-NVSwitches write `SXid` lines into the kernel's log, fatal or not; the fabric manager writes what it makes of them.
+NVSwitches write `SXid` lines into the kernel's log, fatal or not, which the driver's container repeats in its own; the
+fabric manager writes what it makes of them.
 
 Why it matters: after a fatal error work on several GPUs of the fabric ends, and new CUDA programs may find the system
 `not yet initialized` until the fabric is set up again.
@@ -15,9 +16,8 @@ from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.node_words import NodeWords
 from lockgate.diagnosis.views.xids import Xids
-from lockgate.model.finding import Evidence, Remedy, Risk, Severity
+from lockgate.model.finding import Remedy, Risk, Severity
 from lockgate.model.objects import Node
-from lockgate.xid.kernel_log import SxidLine
 
 # The fabric manager's words: gpud's matchers (failure catalogue K), and nv-fabricmanager 595.
 _FATAL = re.compile(
@@ -36,19 +36,22 @@ _MOST = 5
     mutes=("devices/unhealthy", "gpu-use/fabric-not-ready"),
 )
 def switch_error(node: Node, xids: Xids, node_words: NodeWords) -> Failed | None:
-    lines = xids.switches_on(node.name)
+    told = xids.switches_on(node.name)
     fabric = node_words.find_in_fabric_manager(node.name, _FATAL) or node_words.find_in_fabric_manager(
         node.name, _WORDS
     )
-    if not lines and fabric is None:
+    if not told and fabric is None:
         return None
-    fatal = any(line.fatal for line in lines) or bool(fabric and _FATAL.search(fabric.evidence.verbatim))
-    told = ", ".join(f"SXid {line.code} of {line.bus}" for line in lines[-_MOST:])
+    runs = [each.run for each in told if each.line.fatal]
+    aborted = fabric is not None and bool(_FATAL.search(fabric.evidence.verbatim))
+    fatal, over = bool(runs) or aborted, bool(runs) and None not in runs and not aborted
+    shown = told[-_MOST:]
+    named = ", ".join(f"SXid {each.line.code} of {each.line.bus}" for each in shown)
     return Failed(
         about=f"node/{node.name}",
-        severity=None if fatal else Severity.INFO,
-        summary=f"{node.name}: {told or 'its fabric manager tells of an NVSwitch'}; {_weight(fatal)}.",
-        evidence=(*(_seen(node.name, line) for line in lines[-_MOST:]), *((fabric.evidence,) if fabric else ())),
+        severity=(Severity.WARNING if over else None) if fatal else Severity.INFO,
+        summary=f"{node.name}: {named or 'its fabric manager tells of an NVSwitch'}; {_weight(fatal, over)}.",
+        evidence=(*(each.evidence for each in shown), *((fabric.evidence,) if fabric else ())),
         remedy=(
             Remedy(
                 f"On {node.name}, see what the fabric manager says", "tail -50 /var/log/fabricmanager.log", Risk.NONE
@@ -58,9 +61,7 @@ def switch_error(node: Node, xids: Xids, node_words: NodeWords) -> Failed | None
     )
 
 
-def _weight(fatal: bool) -> str:
+def _weight(fatal: bool, over: bool) -> str:
+    if over:
+        return "fatal, and told before the driver's container was restarted, which sets the fabric up again"
     return "fatal: the fabric has to be set up again" if fatal else "not fatal: work goes on"
-
-
-def _seen(node: str, line: SxidLine) -> Evidence:
-    return Evidence(file=f"{node}:kernel log", line=line.number, verbatim=line.line)
