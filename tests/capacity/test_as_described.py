@@ -34,9 +34,11 @@ def test_what_is_requested_is_the_sum_of_the_description() -> None:
 
 
 @pytest.mark.parametrize("other", [node("b", ""), Node(metadata=Metadata(name="b"), status=node("b", "1").status)])
-def test_one_node_without_a_sum_leaves_the_numbers_unknown(other: Node) -> None:
-    with pytest.raises(UnreadableError, match="pods of all namespaces are not known"):
-        overview(facts(node("a", "3"), other), By.NODE)
+def test_one_node_without_a_sum_leaves_its_numbers_unknown(other: Node) -> None:
+    seen = overview(facts(node("a", "3"), other), By.NODE)
+    assert [(row.key, row.requested, row.headroom) for row in seen.rows] == [("a", 3, 5), ("b", None, None)]
+    assert [(row.allocatable, row.requested) for row in seen.total] == [(16, None)]
+    assert any("what is requested on 1 GPU node is unknown" in text for text in seen.unknown)
 
 
 def test_the_accounts_of_nodes_stand_all_the_same_and_one_is_known_to_lack_its_sum() -> None:

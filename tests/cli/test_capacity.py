@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,16 +56,58 @@ def test_csv_and_markdown_hold_the_same_cells(capsys: pytest.CaptureFixture[str]
     assert [line.split(" | ")[0] for line in lines] == ["| node-a", "| node-b"]
 
 
-def test_without_the_pods_of_all_namespaces_no_capacity_is_told(
+AMOUNT = {"nvidia.com/gpu": "4"}
+NODE = {"kind": "Node", "metadata": {"name": "a"}, "status": {"capacity": AMOUNT, "allocatable": AMOUNT}}
+
+
+def written(tmp_path: Path, **document: Any) -> str:
+    (tmp_path / "facts.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1"} | document))
+    return str(tmp_path / "facts.json")
+
+
+def test_without_the_pods_of_all_namespaces_what_they_request_is_unknown_and_the_rest_stands(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    nodes = {"kind": "List", "items": [{"kind": "Node", "metadata": {"name": "a"}}]}
-    file = tmp_path / "nodes.json"
-    file.write_text(json.dumps(nodes))
-    assert main(["capacity", "--from", str(file)]) == 2
+    file = written(tmp_path, items=[NODE])
+    text = shown(capsys, "--from", file)
+    assert "a                                  4       4     4         ?        ?      ?       ?\n" in text
+    assert "what is requested on 1 GPU node is unknown" in " ".join(text.split())
+    (row,) = json.loads(shown(capsys, "--from", file, "-o", "json"))["rows"]
+    assert (row["allocatable"], row["requested"], row["headroom"], row["largest"]) == (4, None, None, None)
+    assert shown(capsys, "--from", file, "-o", "csv").splitlines()[1] == "a,nvidia.com/gpu,1,4,4,4,4,,,,,,"
+
+
+@pytest.mark.parametrize("form", [("--by", "namespace"), ("-o", "prometheus")])
+def test_what_is_a_sum_over_pods_needs_all_of_them(
+    form: tuple[str, ...], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert main(["capacity", "--from", written(tmp_path, items=[NODE]), *form]) == 2
     error = capsys.readouterr().err
-    assert error.count("\n") == 1
-    assert "pods of all namespaces are not known" in error
+    assert (error.count("\n"), "pods of all namespaces are not known" in error) == (1, True)
+
+
+def test_of_a_list_of_nodes_that_is_cut_each_row_stands_and_no_total(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    cut = {"continue": "x", "remainingItemCount": 7}
+    file = written(tmp_path, kind="NodeList", metadata=cut, items=[NODE, {**NODE, "metadata": {"name": "b"}}])
+    text = shown(capsys, "--from", file)
+    assert "total" not in text
+    assert "other nodes than these, and what all have together" in " ".join(text.split())
+    seen = json.loads(shown(capsys, "--from", file, "-o", "json"))
+    assert ([row["key"] for row in seen["rows"]], seen["total"]) == (["a", "b"], [])
+    assert main(["capacity", "--from", file, "--by", "product"]) == 2
+    assert "7 more follow" in capsys.readouterr().err
+    assert main(["capacity", "--from", file, "-l", "pool=x"]) == 2
+    assert "no node of those that are known" in capsys.readouterr().err
+
+
+def test_that_no_node_has_gpus_is_said_beside_what_is_not_known(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    text = shown(capsys, "--from", written(tmp_path, items=[{"kind": "Node", "metadata": {"name": "a"}}]))
+    assert text.startswith("no GPU nodes: no node that is known has a GPU resource")
+    assert "description" not in text
 
 
 def test_a_missing_file_is_one_line_and_exit_2(capsys: pytest.CaptureFixture[str]) -> None:

@@ -76,6 +76,22 @@ def test_where_pods_of_some_namespaces_are_read_the_nodes_stand_and_what_is_requ
     assert ("unknown requested" in page) is told
 
 
+def test_of_a_list_of_nodes_that_is_cut_those_are_shown_that_are_there(tmp_path: Path) -> None:
+    _gpu_node(tmp_path)
+    nodes = tmp_path / "cluster/nodes.json"
+    cut = {"continue": "x", "remainingItemCount": 7}
+    nodes.write_text(json.dumps(json.loads(nodes.read_text()) | {"metadata": cut}))
+    (tmp_path / "cluster/pods.json").write_text('{"kind": "PodList", "items": []}')
+    result = run("survey", "--from", str(tmp_path))
+    assert result.returncode == 4
+    assert "gpu-a" in result.stdout
+    assert "other nodes than these, and what all have together: cluster/nodes.json holds a part" in " ".join(
+        result.stdout.split()
+    )
+    document = json.loads(run("survey", "--from", str(tmp_path), "-o", "json").stdout)
+    assert ([n["node"] for n in document["nodes"]], document["diagnosis"]["verdict"]) == (["gpu-a"], "unknown")
+
+
 def test_a_configuration_that_the_runtime_has_unsaid_is_called_out_of_date() -> None:
     text = run("survey", "--from", str(BUNDLES / "dropin-trap.tgz")).stdout
     (line,) = [line for line in text.splitlines() if line.endswith("out of date")]

@@ -7,38 +7,29 @@ than the sums; who waits, and what each namespace holds, stays unknown.
 import msgspec
 
 from lockgate.kit.counted import counted
-from lockgate.model.facts import Missing, Nodes, Snapshot
+from lockgate.model.facts import Missing, Snapshot
 from lockgate.model.gpu_node import is_gpu_node
 from lockgate.model.objects import Node
 from lockgate.model.told import ToldNode
 from lockgate.scheduling.node_fit import Room
 from lockgate.scheduling.requests import PODS, amounts
-from lockgate.scheduling.scene import NodeView, Scene, scene
+from lockgate.scheduling.scene import NodeView, Scene
 
 
-def as_described(snapshot: Snapshot) -> Scene | None:
-    """The nodes with the sums of their descriptions; None where pods were read, or not each GPU node is summed up."""
-    nodes = snapshot.nodes
-    if isinstance(nodes, Missing) or not isinstance(snapshot.pods, Missing):
-        return None
-    with_gpus = [is_summed_up(node) for node in nodes if is_gpu_node(node)]
-    return with_sums(nodes) if with_gpus and all(with_gpus) else None
-
-
-def with_sums(nodes: Nodes) -> Scene:
-    """The nodes without pods, and the sums of those that are described."""
-    seen = scene(nodes, ())
+def with_sums(seen: Scene) -> Scene:
+    """The scene with the sums of the nodes that are described, whichever of their pods are known."""
     return msgspec.structs.replace(seen, nodes={name: _with_sum(view) for name, view in seen.nodes.items()})
 
 
 def what_it_lacks(snapshot: Snapshot) -> str:
     """What is not known without the pods of all namespaces, and how to read it."""
-    pods, nodes = snapshot.pods, () if isinstance(snapshot.nodes, Missing) else snapshot.nodes
+    pods, nodes = snapshot.pods, () if isinstance(snapshot.known_nodes, Missing) else snapshot.known_nodes
     why = f": {pods.reason} (to read them: {pods.how})" if isinstance(pods, Missing) else ""
-    unsummed = sum(is_gpu_node(node) and not is_summed_up(node) for node in nodes)
-    summed = "what is requested is the sum of each node's description"
-    told = f"what is requested on {counted(unsummed, 'GPU node')} is unknown" if unsummed else summed
-    return f"who holds and who waits, pod by pod{why}; {told}"
+    summed = [is_summed_up(node) for node in nodes if is_gpu_node(node)]
+    told = "; what is requested is the sum of each node's description" if summed else ""
+    if unsummed := summed.count(False):
+        told = f"; what is requested on {counted(unsummed, 'GPU node')} is unknown"
+    return f"who holds and who waits, pod by pod{why}{told}"
 
 
 def is_summed_up(node: Node) -> bool:

@@ -17,6 +17,7 @@ def of_nodes(snapshot: Snapshot, names: frozenset[str] | None) -> Snapshot:
     return msgspec.structs.replace(
         snapshot,
         nodes=_only(snapshot.nodes, [n.name in names for n in _known(snapshot.nodes)]),
+        some_nodes=tuple(n for n in snapshot.some_nodes if n.name in names),
         pods=_only(snapshot.pods, [p.spec.node_name in names for p in _known(snapshot.pods)]),
         node_states=_only(snapshot.node_states, [s.name in names for s in _known(snapshot.node_states)]),
         readings=_only(snapshot.readings, [r.node in names for r in _known(snapshot.readings)]),

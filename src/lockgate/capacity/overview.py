@@ -1,11 +1,11 @@
 """The whole capacity answer for a snapshot: what planner, dashboard and metrics show, and what was not known for it."""
 
 from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
-from lockgate.capacity.as_described import as_described, is_summed_up, what_it_lacks, with_sums
+from lockgate.capacity.as_described import is_summed_up, what_it_lacks, with_sums
 from lockgate.capacity.demand import Waiting, waiting
 from lockgate.capacity.idle import Holder, by_node, idle_holders
 from lockgate.capacity.mig_loss import MigGpu, mig_gpus
@@ -14,12 +14,13 @@ from lockgate.capacity.repartition import Partitionable, partitionables
 from lockgate.capacity.samples import Sample, samples
 from lockgate.capacity.shared import Shared, shared
 from lockgate.capacity.table import By, NamespaceRow, Row, namespace_rows, rows, total
-from lockgate.model.facts import Missing, Snapshot
+from lockgate.model.facts import Missing, Nodes, Snapshot
 from lockgate.model.node_state import GPUNodeState
 from lockgate.model.objects import Node, Pod
 from lockgate.scheduling.scene import Scene, Storage, scene, storage
 
 T = TypeVar("T")
+_ANY_FILE: Final = "files"  # of what was left out: nobody knows what is in them
 
 
 class Overview(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -45,23 +46,27 @@ class UnreadableError(Exception):
 
 
 def overview(snapshot: Snapshot, by: By) -> Overview:
-    """Add up a snapshot; raises UnreadableError without its nodes, or the pods of all namespaces.
+    """Add up a snapshot; raises UnreadableError without its nodes, and where rows would be sums of a part.
 
-    Descriptions of nodes do without the pods, but for rows by namespace.
+    Where the pods of all namespaces are not known, what they request is not, but for nodes whose description sums up.
     """
-    described = None if by is By.NAMESPACE else as_described(snapshot)
-    seen, pods = (described, ()) if described else (scene_of(snapshot), all_pods(snapshot))
+    if isinstance(snapshot.nodes, Missing) and by in (By.PRODUCT, By.POOL):
+        raise UnreadableError(_text("nodes", snapshot.nodes))
+    is_whole = by is By.NAMESPACE or not isinstance(snapshot.pods, Missing)
+    pods = all_pods(snapshot) if is_whole else ()
+    seen = known_scene(snapshot)
     nodes = _accounts(seen, snapshot)
-    waits = waiting(pods)
+    waits = waiting(pods if is_whole else snapshot.known_pods)
+    open_ = [view.name for view in seen.nodes.values() if not is_requested_known(view.node, snapshot)]
     idle = None if isinstance(snapshot.readings, Missing) else idle_holders(snapshot.readings)
     return Overview(
         by=by,
-        rows=() if by is By.NAMESPACE else rows(nodes, by),
-        total=total(nodes),
+        rows=() if by is By.NAMESPACE else rows(nodes, by, open_),
+        total=() if isinstance(snapshot.nodes, Missing) else total(nodes, open_),
         namespaces=namespace_rows(pods, waits, idle),
         waiting=waits,
-        mig=mig_gpus(_states(snapshot), _known(snapshot.nodes) or ()),
-        partitionable=partitionables(seen.nodes.values()),
+        mig=mig_gpus(_states(snapshot), _nodes(snapshot)),
+        partitionable=partitionables(view for view in seen.nodes.values() if view.name not in open_),
         shared=shared(nodes),
         idle=idle,
         unknown=(*unread(snapshot, nodes), *_unmeasured(snapshot, nodes)),
@@ -71,11 +76,9 @@ def overview(snapshot: Snapshot, by: By) -> Overview:
 def accounts(snapshot: Snapshot) -> tuple[NodeCapacity, ...]:
     """Every GPU node's account; raises UnreadableError without nodes.
 
-    Without the pods of all namespaces nothing is counted as requested on nodes for which `is_requested_known` is False.
+    What is requested is a part of it, or nothing, on nodes for which `is_requested_known` is False.
     """
-    if isinstance(snapshot.pods, Missing) and not isinstance(snapshot.nodes, Missing):
-        return _accounts(with_sums(snapshot.nodes), snapshot)
-    return _accounts(scene_of(snapshot), snapshot)
+    return _accounts(known_scene(snapshot), snapshot)
 
 
 def is_requested_known(node: Node, snapshot: Snapshot) -> bool:
@@ -84,18 +87,29 @@ def is_requested_known(node: Node, snapshot: Snapshot) -> bool:
 
 
 def measured(snapshot: Snapshot) -> tuple[Sample, ...]:
-    """The same answer as samples of metrics; raises UnreadableError like `overview`."""
+    """The same answer as samples of metrics; raises UnreadableError without nodes, or the pods of all namespaces."""
     seen = scene_of(snapshot)
     return samples(_accounts(seen, snapshot), seen, waiting(all_pods(snapshot)))
 
 
 def scene_of(snapshot: Snapshot) -> Scene:
-    """The cluster as the scheduler's model needs it; raises UnreadableError like `overview`."""
+    """The cluster as the scheduler's model needs it; raises UnreadableError without its nodes or pods."""
     if isinstance(snapshot.nodes, Missing):
         raise UnreadableError(_text("nodes", snapshot.nodes))
+    all_pods(snapshot)
+    return known_scene(snapshot)
+
+
+def known_scene(snapshot: Snapshot) -> Scene:
+    """The same of the nodes and pods that are known; raises UnreadableError where no node is."""
+    known = _scene(snapshot, _nodes(snapshot))
+    return with_sums(known) if isinstance(snapshot.pods, Missing) else known
+
+
+def _scene(snapshot: Snapshot, nodes: Nodes) -> Scene:
     return scene(
-        snapshot.nodes,
-        all_pods(snapshot),
+        nodes,
+        snapshot.known_pods if isinstance(snapshot.pods, Missing) else snapshot.pods,
         _known(snapshot.namespaces) or (),
         _storage(snapshot),
         _known(snapshot.pod_disruption_budgets),
@@ -109,6 +123,12 @@ def all_pods(snapshot: Snapshot) -> tuple[Pod, ...]:
     if isinstance(snapshot.pods, Missing):
         raise UnreadableError(_text("pods of all namespaces", snapshot.pods))
     return snapshot.pods
+
+
+def _nodes(snapshot: Snapshot) -> Nodes:
+    if isinstance(snapshot.known_nodes, Missing):
+        raise UnreadableError(_text("nodes", snapshot.known_nodes))
+    return snapshot.known_nodes
 
 
 def _accounts(seen: Scene, snapshot: Snapshot) -> tuple[NodeCapacity, ...]:
@@ -133,6 +153,9 @@ def _states(snapshot: Snapshot) -> tuple[GPUNodeState, ...]:
 
 def unread(snapshot: Snapshot, nodes: Iterable[NodeCapacity]) -> Iterator[str]:
     """What is not known of the devices themselves, and of who holds them."""
+    if isinstance(snapshot.nodes, Missing):
+        yield f"other nodes than these, and what all have together: {snapshot.nodes.text}"
+    yield from (Missing(p.reason, p.how).text for p in snapshot.left_out if p.section == _ANY_FILE)
     if isinstance(snapshot.pods, Missing):
         yield what_it_lacks(snapshot)
     if isinstance(snapshot.node_states, Missing):

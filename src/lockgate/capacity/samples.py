@@ -58,7 +58,7 @@ def samples(nodes: Iterable[NodeCapacity], scene: Scene, waits: Iterable[Waiting
     by_product = [row for row in rows(nodes, By.PRODUCT) if row.resource]
     found = [
         *(sample for row in by_product for sample in _slots(row)),
-        *(_sample("largest_request", row, row.largest) for row in by_product),
+        *(_sample("largest_request", row, row.largest) for row in by_product if row.largest is not None),
         *(sample for row in by_product for sample in _fragments(row, nodes, scene)),
         *_waiting(waits),
     ]

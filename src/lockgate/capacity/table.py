@@ -6,7 +6,7 @@ reach, and `capacity = allocatable + unhealthy`.
 
 import enum
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 import msgspec
@@ -32,7 +32,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Slots of one resource, added up over nodes. `physical` and `healthy` are None where a node does not tell.
 
     `largest` is the largest request that one open node takes; `guaranteed_mib` the least that a slot here promises;
-    `idle` are requested slots whose device does nothing, None where that was not measured.
+    `idle` are requested slots whose device does nothing, None where that was not measured. What depends on pods is None
+    where those of one of the nodes are not known.
     """
 
     key: str
@@ -42,11 +43,11 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     healthy: int | None
     capacity: int
     allocatable: int
-    requested: int
-    headroom: int
-    locked: int
-    overheld: int
-    largest: int
+    requested: int | None
+    headroom: int | None
+    locked: int | None
+    overheld: int | None
+    largest: int | None
     sharing: tuple[Sharing, ...]
     guaranteed_mib: int | None
     lock_texts: tuple[str, ...] = ()
@@ -71,19 +72,21 @@ class NamespaceRow(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     idle: int | None = None
 
 
-def rows(nodes: Iterable[NodeCapacity], by: By) -> tuple[Row, ...]:
-    """One row for each group and resource, in the order of their names."""
+def rows(nodes: Iterable[NodeCapacity], by: By, unread: Collection[str] = ()) -> tuple[Row, ...]:
+    """One row for each group and resource, in the order of their names; `unread` are nodes whose pods are not known."""
     grouped: dict[tuple[str, str], list[tuple[NodeCapacity, Slots]]] = {}
     for node in nodes:
         for slots in node.slots or (_NOTHING,):
             grouped.setdefault((_key(node, by), slots.resource), []).append((node, slots))
-    return tuple(_row(key, resource, grouped[key, resource]) for key, resource in sorted(grouped))
+    found = (_row(key, resource, grouped[key, resource]) for key, resource in sorted(grouped))
+    open_ = {(key, resource) for key, resource in grouped if _has(grouped[key, resource], unread)}
+    return tuple(_without_pods(row) if (row.key, row.resource) in open_ else row for row in found)
 
 
-def total(nodes: Iterable[NodeCapacity]) -> tuple[Row, ...]:
+def total(nodes: Iterable[NodeCapacity], unread: Collection[str] = ()) -> tuple[Row, ...]:
     """One row for each resource over all nodes."""
     renamed = (msgspec.structs.replace(node, pool="") for node in nodes)
-    return rows(renamed, By.POOL)
+    return rows(renamed, By.POOL, unread)
 
 
 def namespace_rows(
@@ -139,6 +142,15 @@ def _row(key: str, resource: str, members: list[tuple[NodeCapacity, Slots]]) -> 
         lock_texts=tuple(f"{node.node}: {lock.text}" for node, _ in members for lock in node.locks),
         idle=_sum(slots.idle for slots in all_slots),
     )
+
+
+def _has(members: Iterable[tuple[NodeCapacity, Slots]], unread: Collection[str]) -> bool:
+    return any(node.node in unread and slots.allocatable for node, slots in members)
+
+
+def _without_pods(row: Row) -> Row:
+    unknown = dict.fromkeys(("requested", "headroom", "locked", "overheld", "largest", "idle"))
+    return msgspec.structs.replace(row, **unknown)
 
 
 def _namespace_row(key: tuple[str, str], held: list[_Held], asked: list[Waiting]) -> NamespaceRow:

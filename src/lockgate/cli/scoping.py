@@ -60,12 +60,13 @@ def nodes_wanted(options: argparse.Namespace, snapshot: "Snapshot") -> frozenset
     """The names of the nodes that `-l` asks for, None for all; raises FactsError where none has such labels."""
     from lockgate.model.facts import Missing
 
-    if not options.selector or isinstance(snapshot.nodes, Missing):
+    if not options.selector or isinstance(snapshot.known_nodes, Missing):
         return None
     fits = _question(options.selector)
-    found = frozenset(node.name for node in snapshot.nodes if fits(node.metadata.labels))
+    found = frozenset(node.name for node in snapshot.known_nodes if fits(node.metadata.labels))
     if not found:
-        raise FactsError(f'no node has labels "{options.selector}": see `kubectl get nodes --show-labels`', 2)
+        some = f" of those that are known ({cut.reason})" if isinstance(cut := snapshot.nodes, Missing) else ""
+        raise FactsError(f'no node{some} has labels "{options.selector}": see `kubectl get nodes --show-labels`', 2)
     return found
 
 

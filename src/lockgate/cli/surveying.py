@@ -120,15 +120,16 @@ def survey(
     `asked` narrows what is wrong to it, `wanted` the nodes shown (None: all); numbers are those of the cluster.
     Raises TargetMissingError for a target that is not there.
     """
-    if isinstance(snapshot.nodes, Missing):
-        raise UnreadableError(f"nodes are not known: {snapshot.nodes.text}")
+    nodes = snapshot.known_nodes
+    if isinstance(nodes, Missing):
+        raise UnreadableError(f"nodes are not known: {nodes.text}")
     counted = accounts(snapshot)
     answer = diagnose(snapshot, asked, all_rules(), waivers)
-    gates = gate_two(snapshot.nodes, snapshot.node_states, snapshot.node_files, snapshot.events, snapshot.pods)
+    gates = gate_two(nodes, snapshot.node_states, snapshot.node_files, snapshot.events, snapshot.pods)
     states = {} if isinstance(snapshot.node_states, Missing) else {s.name: s for s in snapshot.node_states}
     of_node, struck = _by_node(rows(counted, By.NODE)), _struck(answer)
     gpu_nodes = sorted(
-        (n for n in snapshot.nodes if is_gpu_node(n) and (wanted is None or n.name in wanted)), key=lambda n: n.name
+        (n for n in nodes if is_gpu_node(n) and (wanted is None or n.name in wanted)), key=lambda n: n.name
     )
     return Survey(
         nodes=tuple(

@@ -176,6 +176,11 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     readings: Readings | Missing = NOT_COLLECTED
 
     @property
+    def known_nodes(self) -> Nodes | Missing:
+        """Every node that is known of: of a list that is cut those that are there; Missing where there is none."""
+        return self.some_nodes if isinstance(self.nodes, Missing) and self.some_nodes else self.nodes
+
+    @property
     def known_pods(self) -> Pods:
         """Every pod that is known of; `pods` may leave finished ones out, since they hold nothing."""
         near = () if isinstance(self.namespace_pods, Missing) else self.namespace_pods

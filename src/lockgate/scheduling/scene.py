@@ -18,6 +18,7 @@ from lockgate.model.objects import (
 )
 from lockgate.scheduling.budgets import Budgets, by_namespace
 from lockgate.scheduling.node_fit import Room, pods_by_node, room
+from lockgate.scheduling.requests import pod_requests
 
 PodKey = tuple[str, str]
 
@@ -129,7 +130,8 @@ def node_view(node: Node, pods_here: Iterable[Pod]) -> NodeView:
 def view_with_pod(view: NodeView, pod: Pod) -> NodeView:
     """The node after one more pod is bound to it."""
     bound = msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, node_name=view.name))
-    return node_view(view.node, (*view.pods, bound))
+    summed_up = view.summed_up and view.summed_up.plus(pod_requests(pod))
+    return NodeView(node=view.node, pods=(*view.pods, bound), summed_up=summed_up)
 
 
 def _is_loner(pod: Pod) -> bool:

@@ -34,8 +34,8 @@ def as_text(seen: Overview, namespace: str = "") -> str:
     """A table for each resource, then what is locked, who waits, what was not known; `namespace` says whose."""
     parts = (_tables, _shared, _mig, _locked, _idle, _waiting, _notes)
     lines = [line for part in parts for line in part(seen)]
-    if not lines:
-        return "no GPU nodes: no node has a GPU resource or a label that says so\n"
+    if not (seen.rows or seen.namespaces):
+        lines = ["no GPU nodes: no node that is known has a GPU resource or a label that says so", "", *lines]
     head = [f"Pods that wait and idle holders: those of namespace {namespace}. Numbers count everybody's.", ""]
     return "\n".join([*(head if namespace else ()), *lines]).rstrip("\n") + "\n"
 
@@ -45,21 +45,27 @@ def _tables(seen: Overview) -> Iterator[str]:
         yield from _namespaces(seen.namespaces, seen.idle is not None)
         return
     heads = [head for head in _COLUMNS if head != "IDLE" or seen.idle is not None]
-    for whole in seen.total:
-        if yielded := [row for row in seen.rows if row.resource == whole.resource]:
-            yield from _table(seen.by, whole, yielded, heads)
+    for resource in dict.fromkeys(row.resource for row in seen.rows):
+        own = [row for row in seen.rows if row.resource == resource]
+        yield from _table(seen.by, _whole(seen, resource), own, heads)
     marks = dict.fromkeys(mark for row in seen.rows for mark in _bar(row, heads))
     if marks:
         yield "  ".join(f"{mark} {_MARKS[mark]}" for mark in _MARKS if mark in marks)
         yield ""
 
 
-def _table(by: By, whole: Row, rows: list[Row], heads: list[str]) -> Iterator[str]:
-    yield f"{whole.resource or 'no GPU resource advertised'}  {_worth(whole)}".rstrip()
+def _whole(seen: Overview, resource: str) -> Row | None:
+    """The sum over all nodes, None where not all nodes are known."""
+    return next((row for row in seen.total if row.resource == resource), None)
+
+
+def _table(by: By, whole: Row | None, rows: list[Row], heads: list[str]) -> Iterator[str]:
+    worth = {_worth(row) for row in ([whole] if whole else rows)}
+    yield f"{rows[0].resource or 'no GPU resource advertised'}  {worth.pop() if len(worth) == 1 else ''}".rstrip()
     yield _line(by.value.upper(), heads, heads, "")
     for row in rows:
         yield _line(row.key, heads, _numbers(row, heads), _bar(row, heads))
-    if len(rows) > 1:
+    if whole and len(rows) > 1:
         yield _line("total", heads, _numbers(whole, heads), _bar(whole, heads))
     yield ""
 
@@ -75,8 +81,8 @@ def _numbers(row: Row, heads: list[str]) -> list[str]:
 
 
 def _bar(row: Row, heads: list[str]) -> str:
-    """Slots at a glance, by `_MARKS`."""
-    if not row.capacity:
+    """Slots at a glance, by `_MARKS`; nothing where it is not known which of them are requested."""
+    if not row.capacity or row.requested is None or row.headroom is None or row.locked is None:
         return ""
     held = min(row.requested, row.allocatable)
     idle = min(row.idle or 0, held)
@@ -175,7 +181,7 @@ def _listed(nodes: tuple[str, ...]) -> str:
 
 
 def _locked(seen: Overview) -> Iterator[str]:
-    texts = sorted({text for row in seen.total for text in row.lock_texts})
+    texts = sorted({text for row in (*seen.total, *seen.rows) for text in row.lock_texts})
     if texts:
         yield "Locked: new pods do not come to"
         yield from (f"  {text}" for text in texts)
@@ -183,26 +189,30 @@ def _locked(seen: Overview) -> Iterator[str]:
 
 
 def _waiting(seen: Overview) -> Iterator[str]:
-    for whole in seen.total:
-        waits = [one for one in seen.waiting if one.resource == whole.resource]
+    offered = list(dict.fromkeys(row.resource for row in (*seen.total, *seen.rows)))
+    for resource in offered:
+        waits = [one for one in seen.waiting if one.resource == resource]
         if waits:
             asked, gated = sum(one.count for one in waits), sum(one.gated for one in waits)
             largest = max(one.count for one in waits)
             note = f"; {gated} held back by a scheduling gate" if gated else ""
             who = counted(len(waits), "pod asks", "pods ask")
             size = "" if len(waits) == 1 else f", the largest for {largest}"
-            left = f"; {_left(whole)}" if largest > whole.largest else ""
-            yield f"Waiting: {who} for {asked} {whole.resource}{size}{left}{note}"
-    known = {whole.resource for whole in seen.total}
-    for resource in sorted({one.resource for one in seen.waiting} - known):
+            left = _left(_whole(seen, resource), largest)
+            yield f"Waiting: {who} for {asked} {resource}{size}{left}{note}"
+    which = "no node advertises" if seen.total else "no node that is known advertises"
+    for resource in sorted({one.resource for one in seen.waiting} - {*offered}):
         count = sum(one.resource == resource for one in seen.waiting)
-        yield f"Waiting: {counted(count, 'pod asks', 'pods ask')} for {resource}, which no node advertises"
+        yield f"Waiting: {counted(count, 'pod asks', 'pods ask')} for {resource}, which {which}"
     if seen.waiting:
         yield ""
 
 
-def _left(whole: Row) -> str:
-    return f"one node has at most {whole.largest} left" if whole.largest else "no node has one left"
+def _left(whole: Row | None, wanted: int) -> str:
+    """That no node has so many left, where that is known."""
+    if whole is None or whole.largest is None or wanted <= whole.largest:
+        return ""
+    return f"; one node has at most {whole.largest} left" if whole.largest else "; no node has one left"
 
 
 def _notes(seen: Overview) -> Iterator[str]:

@@ -37,13 +37,13 @@ def _table(outcome: WhatIf) -> Iterator[str]:
         yield f"{resource or 'none advertised':<30}" + "".join(f"{_change(*pair):>13}" for pair in pairs)
 
 
-def _numbers(row: Row | None) -> tuple[int, ...]:
+def _numbers(row: Row | None) -> tuple[int | None, ...]:
     if row is None:
         return (0,) * len(_HEADS)
     return row.capacity, row.requested, row.headroom, row.locked, row.largest
 
 
-def _change(before: int, after: int) -> str:
+def _change(before: int | None, after: int | None) -> str:
     return str(before) if before == after else f"{before} -> {after}"
 
 
