@@ -8,6 +8,7 @@ import msgspec
 from lockgate.diagnosis.engine import diagnose
 from lockgate.diagnosis.target import CLUSTER, Target
 from lockgate.diagnosis.views.pod_logs import PodLogs
+from lockgate.diagnosis.ways import log_command
 from lockgate.model.facts import Log
 from lockgate.rules import all_rules
 from tests.rules.world import snapshot
@@ -51,3 +52,8 @@ def test_a_pods_logs_are_its_own_in_the_order_in_which_they_were_read() -> None:
     logs = PodLogs((first, other, again))
     assert logs.of("a", "x") == (first, again)
     assert logs.of("a", "y") == ()
+
+
+def test_a_log_is_read_by_one_command_of_one_container_or_of_all() -> None:
+    assert log_command("a", "x") == "kubectl logs -n a x --all-containers --tail=50"
+    assert log_command("a", "x", "one", previous=True, lines=9) == "kubectl logs -n a x -c one --previous --tail=9"

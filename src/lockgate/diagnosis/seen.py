@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lockgate.diagnosis.gate_row import GateRow
 from lockgate.kit.counted import counted
-from lockgate.model.facts import Logs, Missing
+from lockgate.model.facts import Missing
 from lockgate.model.finding import Evidence
 from lockgate.model.objects import Condition, Event, Pod
 from lockgate.scheduling.messages import FailedScheduling, parse_failed_scheduling
@@ -14,6 +14,7 @@ from lockgate.scheduling.selectors import Miss
 
 if TYPE_CHECKING:  # views quote what was seen, and so import this
     from lockgate.diagnosis.views.gate_one import GateOne
+    from lockgate.diagnosis.views.pod_logs import PodLogs
 
 _MOST_HOLDERS = 6
 MOST_NODES = 10
@@ -108,9 +109,10 @@ def scheduler_text(pod: Pod, events: Iterable[Event]) -> tuple[Evidence | None, 
     return word, parse_failed_scheduling(word.verbatim) if word else None
 
 
-def log_lines(pod: str, logs: Logs | Missing, most: int = 2) -> tuple[Evidence, ...]:
+def log_lines(pod: str, logs: "PodLogs | Missing", most: int = 2) -> tuple[Evidence, ...]:
     """The last telling lines of a pod's logs, the newest container run first; its very last line where none tells."""
-    own = [log for log in (() if isinstance(logs, Missing) else logs) if f"{log.namespace}/{log.pod}" == pod]
+    namespace, _, name = pod.partition("/")
+    own = () if isinstance(logs, Missing) else logs.of(namespace, name)
     found = []
     for log in sorted(own, key=lambda log: log.previous):
         lines = [line.strip() for line in log.text.splitlines() if line.strip()]

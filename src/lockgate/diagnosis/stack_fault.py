@@ -15,6 +15,7 @@ from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.ailing import Ailing
 from lockgate.diagnosis.views.gate_one import gpu_asked
 from lockgate.diagnosis.views.stack import NodeStack, Told
+from lockgate.diagnosis.ways import log_command
 from lockgate.model.facts import Missing, Pods
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.pod_state import trouble
@@ -69,7 +70,7 @@ def read_logs(told: Told) -> tuple[Remedy, ...]:
     """See the whole log of the pod that said it; nothing where no pod did."""
     if told.pod is None:
         return ()
-    command = f"kubectl logs -n {told.pod.namespace} {told.pod.name} --all-containers --tail=100"
+    command = log_command(told.pod.namespace, told.pod.name, lines=100)
     return (Remedy("Read the whole log", command, Risk.NONE),)
 
 

@@ -18,9 +18,14 @@ def read_node(name: str) -> str:
 
 def read_log(pod: Pod) -> str:
     """The log of a pod; of a container that crashed and was started again the one before, which holds the crash."""
-    logs = f"kubectl logs -n {pod.namespace} {pod.name}"
     crashed = next((s.name for s in statuses(pod) if _crashed(s)), "")
-    return f"{logs} -c {crashed} --previous --tail=200" if crashed else f"{logs} --all-containers --tail=200"
+    return log_command(pod.namespace, pod.name, crashed, previous=bool(crashed), lines=200)
+
+
+def log_command(namespace: str, pod: str, container: str = "", *, previous: bool = False, lines: int = 50) -> str:
+    """The command that shows the end of a container's log, or of all of a pod's; `previous`: of its run before."""
+    which = f"-c {container}" if container else "--all-containers"
+    return f"kubectl logs -n {namespace} {pod} {which}{' --previous' if previous else ''} --tail={lines}"
 
 
 def _crashed(status: ContainerStatus) -> bool:

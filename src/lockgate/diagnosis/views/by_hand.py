@@ -13,10 +13,11 @@ from lockgate.diagnosis.seen import pod_ref
 from lockgate.diagnosis.views.gate_two import GateTwo, NodeGate
 from lockgate.diagnosis.views.handler import NeededHandler
 from lockgate.diagnosis.views.node_words import NodeWords
+from lockgate.diagnosis.views.pod_logs import PodLogs
 from lockgate.diagnosis.views.words import Words
 from lockgate.kit.untyped import mappings_at
 from lockgate.model import names
-from lockgate.model.facts import ClusterPolicies, Logs, Missing
+from lockgate.model.facts import ClusterPolicies, Missing
 from lockgate.model.finding import Evidence
 from lockgate.model.objects import Container, Pod
 
@@ -47,7 +48,7 @@ class ByHand(msgspec.Struct, frozen=True):
 
 def by_hand(
     pod: Pod,
-    logs: Logs | Missing,
+    pod_logs: PodLogs | Missing,
     words: Words,
     handler: NeededHandler,
     gate_two: GateTwo,
@@ -60,7 +61,7 @@ def by_hand(
     for container in pod.spec.containers:
         if any(map(names.is_gpu_resource, container.resources.limits)):
             continue
-        if listed := listed_by(pod, container, logs):
+        if listed := listed_by(pod, container, pod_logs):
             return ByHand(container, listed, variable(pod, container), None, sure=True)
         set_ = variable(pod, container)
         if set_ is None or set_.value in _NOTHING or absent_driver(words) is not None:
@@ -80,10 +81,10 @@ def reaches_all(pod: Pod) -> bool:
     )
 
 
-def listed_by(pod: Pod, container: Container, logs: Logs | Missing) -> tuple[str, ...]:
+def listed_by(pod: Pod, container: Container, logs: PodLogs | Missing) -> tuple[str, ...]:
     """The UUIDs that a container's log lists as `nvidia-smi -L` does, each once."""
-    for log in () if isinstance(logs, Missing) else logs:
-        if (log.namespace, log.pod, log.container, log.previous) == (pod.namespace, pod.name, container.name, False):
+    for log in () if isinstance(logs, Missing) else logs.of(pod.namespace, pod.name):
+        if log.container == container.name and not log.previous:
             return tuple(dict.fromkeys(_LISTED.findall(log.text)))
     return ()
 

@@ -16,8 +16,10 @@ from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import pod_ref
 from lockgate.diagnosis.stage import Stage, is_ready
 from lockgate.diagnosis.views.operands import Operands
+from lockgate.diagnosis.views.pod_logs import PodLogs
+from lockgate.diagnosis.ways import log_command
 from lockgate.model import names
-from lockgate.model.facts import Logs, Missing, Snapshot
+from lockgate.model.facts import Missing, Snapshot
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Node, Pod
 
@@ -29,7 +31,7 @@ _PATIENCE = dt.timedelta(minutes=3)
 
 @rule(codes=("G09",), severity=Severity.WARNING, stages=(Stage.NODE,))
 def features_not_arriving(
-    node: Node, operands: Operands, logs: Logs | Missing, snapshot: Snapshot
+    node: Node, operands: Operands, pod_logs: PodLogs | Missing, snapshot: Snapshot
 ) -> Failed | Passed | None:
     here = (each.pod for each in operands.on(node.name) if each.operand == "gpu-feature-discovery")
     pod = next((p for p in here if is_ready(p)), None)
@@ -45,7 +47,7 @@ def features_not_arriving(
         evidence=(
             *(Evidence(object=f"node/{node.name}", field=f"metadata.labels[{key}]", value="absent") for key in _LABELS),
             Evidence(object=pod_ref(pod), field="status", value="Ready"),
-            *_said(pod, logs),
+            *_said(pod, pod_logs),
             *((mig,) if mig else ()),
         ),
         remedy=(
@@ -55,9 +57,7 @@ def features_not_arriving(
                 '"value":"true"}]}}}\' NAME',
                 Risk.MEDIUM,
             ),
-            Remedy(
-                f"See what it says on {node.name}", f"kubectl logs -n {pod.namespace} {pod.name} --tail=20", Risk.NONE
-            ),
+            Remedy(f"See what it says on {node.name}", log_command(pod.namespace, pod.name), Risk.NONE),
         ),
     )
 
@@ -79,8 +79,8 @@ def _mig_manager(operands: Operands) -> Evidence | None:
     return None
 
 
-def _said(pod: Pod, logs: Logs | Missing) -> tuple[Evidence, ...]:
-    for log in () if isinstance(logs, Missing) else logs:
-        if (log.namespace, log.pod) == (pod.namespace, pod.name) and (match := _DENIED.search(log.text)):
+def _said(pod: Pod, logs: PodLogs | Missing) -> tuple[Evidence, ...]:
+    for log in () if isinstance(logs, Missing) else logs.of(pod.namespace, pod.name):
+        if match := _DENIED.search(log.text):
             return (Evidence(object=f"log of {log.pod}/{log.container}", verbatim=match[0].strip()[:500]),)
     return ()

@@ -21,7 +21,8 @@ from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.places import Places
 from lockgate.diagnosis.views.plugin import Plugin, PluginOn, PluginState
 from lockgate.diagnosis.views.pod_logs import PodLogs
-from lockgate.model.facts import Events, Logs, Missing, Pods, Snapshot
+from lockgate.diagnosis.ways import log_command
+from lockgate.model.facts import Events, Missing, Pods, Snapshot
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.gpu_node import is_gpu_node
 from lockgate.model.objects import Node, Pod
@@ -98,27 +99,23 @@ def _failed(
 
 
 def _says(on: PluginOn, logs: PodLogs | Missing, words: re.Pattern[str]) -> bool:
-    return any(words.search(log.text) for log in _logs_of(on, logs))
-
-
-def _logs_of(on: PluginOn, logs: PodLogs | Missing) -> Logs:
     namespace, _, name = on.pod.partition("/")
-    return () if isinstance(logs, Missing) else logs.of(namespace, name)
+    own = () if isinstance(logs, Missing) else logs.of(namespace, name)
+    return any(words.search(log.text) for log in own)
 
 
 def _seen(on: PluginOn, logs: PodLogs | Missing) -> tuple[Evidence, ...]:
     value = "Ready" if on.state is PluginState.RUNNING else "not Ready"
     return (
         Evidence(object=f"pod/{on.pod}", field="status", value=value, verbatim=on.why_not, note=f"on {on.node}"),
-        *log_lines(on.pod, _logs_of(on, logs)),
+        *log_lines(on.pod, logs),
     )
 
 
 def _remedies(on: PluginOn) -> tuple[Remedy, ...]:
     namespace, _, name = on.pod.partition("/")
-    log = f"kubectl logs -n {namespace} {name} --all-containers --tail=50"
     return (
-        Remedy("Read the plugin's log", log, Risk.NONE),
+        Remedy("Read the plugin's log", log_command(namespace, name), Risk.NONE),
         Remedy(
             f"On {on.node}, see whether it has a GPU and the driver knows it", "lspci -d 10de:; nvidia-smi", Risk.NONE
         ),

@@ -16,6 +16,7 @@ from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import event, listed
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.operands import Operands
+from lockgate.diagnosis.ways import log_command
 from lockgate.model import names
 from lockgate.model.facts import Events, Missing, Nodes
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
@@ -116,7 +117,7 @@ def _watch() -> Remedy:
 
 def _remedies(node: Node, operands: Operands) -> tuple[Remedy, ...]:
     driver = operands.pod_on(node.name, "driver")
-    look = f"kubectl logs -n {driver.namespace} {driver.name} --all-containers --tail=100" if driver else ""
+    look = log_command(driver.namespace, driver.name, lines=100) if driver else ""
     return (
         Remedy(
             "See what happened on the node, and what the driver says",

@@ -16,19 +16,20 @@ from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import pod_ref, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.by_hand import VISIBLE, ByHand, listed_by, variable
+from lockgate.diagnosis.views.pod_logs import PodLogs
 from lockgate.kit.counted import counted
 from lockgate.model import names
-from lockgate.model.facts import Logs, Missing
+from lockgate.model.facts import Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Container, Pod
 from lockgate.scheduling.requests import amounts
 
 
 @rule(codes=("J09",), severity=Severity.WARNING, stages=(Stage.RUNNING, Stage.FAILED, Stage.SUCCEEDED), asks_gpu=None)
-def sees_too_many(pod: Pod, logs: Logs | Missing, by_hand: ByHand | Missing | None) -> Failed | None:
+def sees_too_many(pod: Pod, pod_logs: PodLogs | Missing, by_hand: ByHand | Missing | None) -> Failed | None:
     for container in pod.spec.containers:
         asked = _asked(container)
-        listed = listed_by(pod, container, logs)
+        listed = listed_by(pod, container, pod_logs)
         env = variable(pod, container)
         set_to_all = env if env and env.value == "all" else None
         many = len(listed) > asked > 0

@@ -17,6 +17,7 @@ from lockgate.diagnosis.seen import pod_ref
 from lockgate.diagnosis.stage import Stage, is_ready
 from lockgate.diagnosis.views.operands import Operands
 from lockgate.diagnosis.views.words import Words
+from lockgate.diagnosis.ways import log_command
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 
@@ -71,5 +72,5 @@ def _state(driver: Pod | None) -> tuple[Evidence, ...]:
 def _look(driver: Pod | None) -> Remedy:
     if driver is None:
         return Remedy("Install the driver's user-space libraries on the host", "", Risk.MEDIUM)
-    command = f"kubectl logs -n {driver.namespace} {driver.name} --all-containers --tail=50"
+    command = log_command(driver.namespace, driver.name)
     return Remedy("Wait until the driver container is ready; see what it says", command, Risk.NONE)

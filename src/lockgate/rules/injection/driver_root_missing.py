@@ -18,6 +18,7 @@ from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.operands import Operands
 from lockgate.diagnosis.views.words import Words
+from lockgate.diagnosis.ways import log_command
 from lockgate.model import names
 from lockgate.model.finding import Remedy, Risk, Severity
 from lockgate.model.objects import Pod
@@ -56,5 +57,5 @@ def _mend(node: str, driver: Pod | None, root: str) -> Remedy:
         return restart_toolkit(node, text, Risk.MEDIUM)
     if driver is None:
         return Remedy(f"Correct the driver root {root} in the runtime's configuration", "", Risk.MEDIUM)
-    command = f"kubectl logs -n {driver.namespace} {driver.name} --all-containers --tail=50"
+    command = log_command(driver.namespace, driver.name)
     return Remedy("See whether the driver container has loaded the driver", command, Risk.NONE)

@@ -14,9 +14,11 @@ from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import log_lines
 from lockgate.diagnosis.stage import Stage, is_ready
 from lockgate.diagnosis.views.operands import Operands
+from lockgate.diagnosis.views.pod_logs import PodLogs
 from lockgate.diagnosis.views.stacks import Stacks
+from lockgate.diagnosis.ways import log_command
 from lockgate.model import names
-from lockgate.model.facts import Logs, Missing
+from lockgate.model.facts import Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Node, Pod
 
@@ -30,13 +32,13 @@ _FAILED = "failed"  # mig-parted deployments/container/reconfigure-mig.sh
     asks_gpu=None,
     mutes=("operands/plugin-gone", "devices/mig-layout-invalid", *PAUSED),
 )
-def config_failed(node: Node, operands: Operands, stacks: Stacks, logs: Logs | Missing) -> Failed | None:
+def config_failed(node: Node, operands: Operands, stacks: Stacks, pod_logs: PodLogs | Missing) -> Failed | None:
     labels = node.metadata.labels
     if labels.get(names.MIG_CONFIG_STATE) != _FAILED:
         return None
     wanted = labels.get(names.MIG_CONFIG, "")
     manager = operands.pod_on(node.name, "mig-manager")
-    said = log_lines(f"{manager.namespace}/{manager.name}", logs) if manager else ()
+    said = log_lines(f"{manager.namespace}/{manager.name}", pod_logs) if manager else ()
     plugin = operands.pod_on(node.name, "device-plugin")
     offers = stacks.on(node.name).advertises
     return Failed(
@@ -74,5 +76,5 @@ def _read(node: Node, manager: Pod | None) -> Remedy:
         text = f"Find the MIG manager's pod on {node.name}: its log says why it failed"
         find = f"kubectl get pods -A -o wide --field-selector spec.nodeName={node.name} | grep mig-manager"
         return Remedy(text, find, Risk.NONE)
-    log = f"kubectl logs -n {manager.namespace} {manager.name} --all-containers --tail=100"
+    log = log_command(manager.namespace, manager.name, lines=100)
     return Remedy(f"Read why the MIG manager on {node.name} failed: the first error counts", log, Risk.NONE)

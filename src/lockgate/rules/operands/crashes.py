@@ -15,9 +15,11 @@ from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import log_lines, pod_ref
 from lockgate.diagnosis.stage import Stage, crash_loops, statuses
 from lockgate.diagnosis.views.operands import OperandPod, Operands
+from lockgate.diagnosis.views.pod_logs import PodLogs
 from lockgate.diagnosis.waits import BEFORE_HANDLER, ORDER, waits_of
+from lockgate.diagnosis.ways import log_command
 from lockgate.kit.counted import counted
-from lockgate.model.facts import Logs, Missing, Snapshot
+from lockgate.model.facts import Missing, Snapshot
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import ContainerStatus, Node, Pod
 from lockgate.model.pod_state import is_flapping
@@ -31,7 +33,7 @@ from lockgate.model.pod_state import is_flapping
     asks_gpu=None,
     mutes=("containerd/handler-missing", "operands/init-waits", "operator/policy-not-ready"),
 )
-def crashes(node: Node, operands: Operands, logs: Logs | Missing, snapshot: Snapshot) -> Failed | None:
+def crashes(node: Node, operands: Operands, pod_logs: PodLogs | Missing, snapshot: Snapshot) -> Failed | None:
     here = operands.on(node.name)
     waited_for = [ORDER.index(wait.awaited) for wait in waits_of(here)]
     chain = ORDER[: min(waited_for) + 1] if waited_for else ()
@@ -39,7 +41,7 @@ def crashes(node: Node, operands: Operands, logs: Logs | Missing, snapshot: Snap
     if first is None:
         return None
     operand, pod, status = first
-    said = log_lines(f"{pod.namespace}/{pod.name}", logs)
+    said = log_lines(f"{pod.namespace}/{pod.name}", pod_logs)
     return Failed(
         about=f"node/{node.name}",
         title=f"The {operand} pod crashes; its log decides",
@@ -88,5 +90,4 @@ def _state(pod: Pod, status: ContainerStatus) -> Evidence:
 
 
 def _log(pod: Pod, status: ContainerStatus) -> str:
-    previous = " --previous" if status.restart_count else ""
-    return f"kubectl logs -n {pod.namespace} {pod.name} -c {status.name}{previous} --tail=100"
+    return log_command(pod.namespace, pod.name, status.name, previous=bool(status.restart_count), lines=100)

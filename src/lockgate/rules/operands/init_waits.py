@@ -12,8 +12,10 @@ from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import log_lines, pod_ref
 from lockgate.diagnosis.stage import Stage, is_ready, statuses
 from lockgate.diagnosis.views.operands import OperandPod, Operands
+from lockgate.diagnosis.views.pod_logs import PodLogs
 from lockgate.diagnosis.waits import BEFORE_HANDLER, ORDER, Wait, waits_of
-from lockgate.model.facts import Logs, Missing
+from lockgate.diagnosis.ways import log_command
+from lockgate.model.facts import Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Node, Pod
 
@@ -25,14 +27,14 @@ from lockgate.model.objects import Node, Pod
     asks_gpu=None,
     mutes=("containerd/handler-missing", "operands/plugin-gone", "operator/policy-not-ready"),
 )
-def init_waits(node: Node, operands: Operands, logs: Logs | Missing) -> Failed | Passed | None:
+def init_waits(node: Node, operands: Operands, pod_logs: PodLogs | Missing) -> Failed | Passed | None:
     here = operands.on(node.name)
     waits = waits_of(here)
     if not waits:
         return Passed(f"no operand waits in Init on {node.name}") if here else None
     first = min(waits, key=lambda w: ORDER.index(w.awaited))
     blamed = _blamed(first.awaited, here)
-    said = log_lines(f"{first.pod.namespace}/{first.pod.name}", logs)
+    said = log_lines(f"{first.pod.namespace}/{first.pod.name}", pod_logs)
     return Failed(
         about=f"node/{node.name}",
         title=f"Operands wait for {first.awaited}",
@@ -40,7 +42,7 @@ def init_waits(node: Node, operands: Operands, logs: Logs | Missing) -> Failed |
         evidence=(
             *((_state(blamed.pod),) if blamed else ()),
             *(_seen(wait) for wait in waits),
-            *(log_lines(f"{blamed.pod.namespace}/{blamed.pod.name}", logs) if blamed else ()),
+            *(log_lines(f"{blamed.pod.namespace}/{blamed.pod.name}", pod_logs) if blamed else ()),
             *said,
         ),
         spares=() if first.awaited in BEFORE_HANDLER else ("containerd/handler-missing",),
@@ -96,4 +98,4 @@ def _seen(wait: Wait) -> Evidence:
 def _remedy(wait: Wait, blamed: OperandPod | None, node: str) -> Remedy:
     pod = blamed.pod if blamed else wait.pod
     text = f"Read what {wait.awaited if blamed else wait.container} on {node} says"
-    return Remedy(text, f"kubectl logs -n {pod.namespace} {pod.name} --all-containers --tail=50", Risk.NONE)
+    return Remedy(text, log_command(pod.namespace, pod.name), Risk.NONE)

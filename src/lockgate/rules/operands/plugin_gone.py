@@ -20,13 +20,15 @@ from lockgate.diagnosis.device_plugins import named_plugin
 from lockgate.diagnosis.gate_row import GateRow, Obstacle
 from lockgate.diagnosis.remedies import find_plugin
 from lockgate.diagnosis.rule import Failed, Passed, on_each, rule
-from lockgate.diagnosis.seen import MOST_NODES, gate_row, listed, log_lines
+from lockgate.diagnosis.seen import gate_row, listed, log_lines
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.claims import offered_on
 from lockgate.diagnosis.views.devices import Devices
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.plugin import Plugin, PluginOn, PluginState, plugin_on
-from lockgate.model.facts import Logs, Missing, Nodes, NodeStates, ResourceSlices
+from lockgate.diagnosis.views.pod_logs import PodLogs
+from lockgate.diagnosis.ways import log_command
+from lockgate.model.facts import Missing, Nodes, NodeStates, ResourceSlices
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.node_state import GPUNodeState
 from lockgate.model.objects import Pod
@@ -51,7 +53,7 @@ def plugin_gone(
     plugin: Plugin | Missing,
     nodes: Nodes,
     devices: Devices,
-    logs: Logs | Missing,
+    pod_logs: PodLogs | Missing,
     node_states: NodeStates | Missing,
     resource_slices: ResourceSlices | Missing,
     stage: Stage,
@@ -69,9 +71,7 @@ def plugin_gone(
         states = {} if isinstance(node_states, Missing) else {state.name: state for state in node_states}
         named = {node.name: named_plugin(node) for node in here}
         judged = [(row, _named(on[row.node], named.get(row.node, ""))) for row in lost]
-        said = [logs if place < MOST_NODES else () for place in range(len(lost))]
-        each = zip(judged, said, strict=True)
-        return on_each([_failed(gate_one, row, it, own, states.get(row.node)) for (row, it), own in each])
+        return on_each([_failed(gate_one, row, it, pod_logs, states.get(row.node)) for row, it in judged])
     serving = [r.node for r in gate_one.rows if r.allocatable]
     return Passed(f"a plugin serves on {listed(serving)}") if serving else None
 
@@ -105,7 +105,7 @@ def _before_it(state: GPUNodeState) -> list[Evidence]:
     return found
 
 
-def _failed(gate: GateOne, row: GateRow, on: PluginOn, logs: Logs | Missing, state: GPUNodeState | None) -> Failed:
+def _failed(gate: GateOne, row: GateRow, on: PluginOn, logs: PodLogs | Missing, state: GPUNodeState | None) -> Failed:
     return Failed(
         about=f"node/{row.node}",
         codes=_codes(row, on),
@@ -199,7 +199,7 @@ def _remedies(on: PluginOn) -> list[Remedy]:
         return [Remedy(f"Look at the plugin's DaemonSet and pods on {on.node}", command, Risk.NONE)]
     namespace, _, name = on.pod.partition("/")
     return [
-        Remedy("Read the plugin's log", f"kubectl logs -n {namespace} {name} --all-containers --tail=50", Risk.NONE),
+        Remedy("Read the plugin's log", log_command(namespace, name), Risk.NONE),
         Remedy("Let it start again and register", f"kubectl delete pod -n {namespace} {name}", Risk.MEDIUM),
     ]
 
@@ -210,5 +210,5 @@ def _look(on: PluginOn) -> list[Remedy]:
         text = f"Find the device plugin's pod on {on.node}: its state and its log decide"
         return [Remedy(text, find_plugin(on.node), Risk.NONE)]
     namespace, _, name = on.pod.partition("/")
-    log = f"kubectl get pod -n {namespace} {name}; kubectl logs -n {namespace} {name} --all-containers --tail=50"
+    log = f"kubectl get pod -n {namespace} {name}; {log_command(namespace, name)}"
     return [Remedy("See whether the plugin's pod is ready, and read its log", log, Risk.NONE)]

@@ -9,12 +9,14 @@ Fix: read its log. No NVML or no device: the driver or the plugin's own runtime 
 
 from lockgate.diagnosis.gate_row import GateRow, Obstacle
 from lockgate.diagnosis.rule import Failed, on_each, rule
-from lockgate.diagnosis.seen import MOST_NODES, gate_row, log_lines
+from lockgate.diagnosis.seen import gate_row, log_lines
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.devices import Devices
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.plugin import Plugin, PluginOn, PluginState
-from lockgate.model.facts import Logs, Missing
+from lockgate.diagnosis.views.pod_logs import PodLogs
+from lockgate.diagnosis.ways import log_command
+from lockgate.model.facts import Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 
@@ -25,18 +27,18 @@ from lockgate.model.objects import Pod
     stages=(Stage.SCHEDULING, Stage.NODE),
     mutes=("operands/resources-not-seen", "operator/policy-not-ready", "autoscaling/node-not-initialized"),
 )
-def plugin_idle(pod: Pod, gate_one: GateOne, plugin: Plugin, devices: Devices, logs: Logs | Missing) -> Failed | None:
+def plugin_idle(
+    pod: Pod, gate_one: GateOne, plugin: Plugin, devices: Devices, pod_logs: PodLogs | Missing
+) -> Failed | None:
     rows = [
         r
         for r in gate_one.nearest_with(Obstacle.NO_RESOURCE)
         if not r.known and not r.others and plugin.on(r.node).state is PluginState.RUNNING
     ]
-    said = [logs if place < MOST_NODES else () for place in range(len(rows))]
-    each = zip(rows, said, strict=True)
-    return on_each([_failed(gate_one, row, plugin.on(row.node), devices, own) for row, own in each]) if rows else None
+    return on_each([_failed(gate_one, row, plugin.on(row.node), devices, pod_logs) for row in rows]) if rows else None
 
 
-def _failed(gate: GateOne, row: GateRow, on: PluginOn, devices: Devices, logs: Logs | Missing) -> Failed:
+def _failed(gate: GateOne, row: GateRow, on: PluginOn, devices: Devices, logs: PodLogs | Missing) -> Failed:
     said = [*_published(row, devices), *log_lines(on.pod, logs)]
     namespace, _, name = on.pod.partition("/")
     words = said[0].verbatim.rstrip(".") if said else ""
@@ -47,7 +49,7 @@ def _failed(gate: GateOne, row: GateRow, on: PluginOn, devices: Devices, logs: L
         nodes=(row.node,),
         evidence=(Evidence(object=f"pod/{on.pod}", field="status", value="Ready"), *said, gate_row(gate, row)),
         remedy=(
-            Remedy("Read the plugin's log", f"kubectl logs -n {namespace} {name} --tail=50", Risk.NONE),
+            Remedy("Read the plugin's log", log_command(namespace, name), Risk.NONE),
             Remedy("Let it start again and register", f"kubectl delete pod -n {namespace} {name}", Risk.MEDIUM),
         ),
     )

@@ -14,28 +14,30 @@ from lockgate.diagnosis.probes import give_time, killed_by_probe
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import pod_ref
 from lockgate.diagnosis.stage import Stage, bad_end, crash_loops, statuses
+from lockgate.diagnosis.views.pod_logs import PodLogs
+from lockgate.diagnosis.ways import log_command
 from lockgate.kit.counted import counted
-from lockgate.model.facts import Events, Logs, Missing
+from lockgate.model.facts import Events, Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import ContainerStatus, Pod, StateTerminated
 
 
 @rule(codes=(), severity=Severity.ERROR, stages=(Stage.FAILED,), gpu=None, fallback=True, asks_gpu=None)
-def container_failed(pod: Pod, logs: Logs | Missing, pod_events: Events | Missing) -> Failed | None:
+def container_failed(pod: Pod, pod_logs: PodLogs | Missing, pod_events: Events | Missing) -> Failed | None:
     if is_ended_by_kubelet(pod):
         return None
     status, ended = bad_end(pod)
     status = status or next(filter(crash_loops, statuses(pod)), None)
-    name, which = (f"Container {status.name}", f" -c {status.name}") if status else ("It", "")
+    container = status.name if status else ""
     field = f"status.containerStatuses[{status.name}]" if status else "status.phase"
     words = _words(ended) if ended else (pod.status.message or pod.status.reason or _untold(status))
     restarts = f", {counted(status.restart_count, 'restart')}" if status and status.restart_count else ""
-    previous = " --previous" if status and status.restart_count else ""
-    probe, told = _probe(status.name if status else "", ended, pod_events)
+    probe, told = _probe(container, ended, pod_events)
+    log = log_command(pod.namespace, pod.name, container, previous=bool(status and status.restart_count))
     return Failed(
         about=pod_ref(pod),
         title=f"The kubelet ends a container whose {probe} probe fails" if probe else "",
-        summary=f"{name} ended: {words}{restarts}. {_meaning(probe)}",
+        summary=f"{f'Container {container}' if container else 'It'} ended: {words}{restarts}. {_meaning(probe)}",
         evidence=(
             Evidence(
                 object=pod_ref(pod),
@@ -44,11 +46,11 @@ def container_failed(pod: Pod, logs: Logs | Missing, pod_events: Events | Missin
                 verbatim=ended.message if ended else pod.status.message or _waits(status),
             ),
             *told,
-            *_last_line(pod, status.name if status else "", logs),
+            *_last_line(pod, container, pod_logs),
         ),
         remedy=(
             *([give_time(probe)] if probe else []),
-            Remedy("Read its log", f"kubectl logs -n {pod.namespace} {pod.name}{which}{previous} --tail=50", Risk.NONE),
+            Remedy("Read its log", log, Risk.NONE),
         ),
     )
 
@@ -83,9 +85,9 @@ def _waits(status: ContainerStatus | None) -> str:
     return status.state.waiting.message if status and status.state.waiting else ""
 
 
-def _last_line(pod: Pod, container: str, logs: Logs | Missing) -> tuple[Evidence, ...]:
-    for log in () if isinstance(logs, Missing) else logs:
-        if (log.namespace, log.pod, log.container) == (pod.namespace, pod.name, container) and log.text.strip():
+def _last_line(pod: Pod, container: str, logs: PodLogs | Missing) -> tuple[Evidence, ...]:
+    for log in () if isinstance(logs, Missing) else logs.of(pod.namespace, pod.name):
+        if log.container == container and log.text.strip():
             line = log.text.strip().splitlines()[-1][:500]
             return (Evidence(object=f"log of {pod.name}/{container}", verbatim=line, note="its last line"),)
     return ()

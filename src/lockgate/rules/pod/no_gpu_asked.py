@@ -17,8 +17,9 @@ from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import listed, pod_ref
 from lockgate.diagnosis.stage import Stage, statuses
 from lockgate.diagnosis.views.by_hand import VISIBLE, ByHand, reaches_all
+from lockgate.diagnosis.views.pod_logs import PodLogs
 from lockgate.model import names
-from lockgate.model.facts import Logs, Missing
+from lockgate.model.facts import Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Container, Pod
 
@@ -37,7 +38,7 @@ _OPEN = f" Whether {VISIBLE} gives it GPUs of others depends on the runtime of i
     stages=(Stage.RUNNING, Stage.FAILED, Stage.SUCCEEDED),
     asks_gpu=False,
 )
-def no_gpu_asked(pod: Pod, logs: Logs | Missing, by_hand: ByHand | Missing | None) -> Failed | Passed | None:
+def no_gpu_asked(pod: Pod, pod_logs: PodLogs | Missing, by_hand: ByHand | Missing | None) -> Failed | Passed | None:
     if reaches_all(pod):
         return None
     if other := other_gpus(pod):
@@ -45,7 +46,7 @@ def no_gpu_asked(pod: Pod, logs: Logs | Missing, by_hand: ByHand | Missing | Non
     set_ = by_hand if isinstance(by_hand, ByHand) else None
     if set_ is not None and set_.sure:
         return None
-    strong = [*_said(pod, logs), *_spec_hints(pod)]
+    strong = [*_said(pod, pod_logs), *_spec_hints(pod)]
     wants = [*strong, *_weak_hints(pod)]
     where = f"it runs on {pod.spec.node_name}" if pod.spec.node_name else "it has no node"
     containers = listed(c.name for c in pod.spec.containers) or "unknown"
@@ -74,7 +75,7 @@ def _limits(pod: Pod, container: Container) -> Evidence:
     )
 
 
-def _said(pod: Pod, logs: Logs | Missing) -> list[Evidence]:
+def _said(pod: Pod, logs: PodLogs | Missing) -> list[Evidence]:
     """What its containers say about a missing driver: their last message, or their log."""
     found = []
     for status in statuses(pod):
@@ -86,13 +87,12 @@ def _said(pod: Pod, logs: Logs | Missing) -> list[Evidence]:
                         object=pod_ref(pod), field=field, verbatim=state.message, note="its program looks for a GPU"
                     )
                 )
-    for log in () if isinstance(logs, Missing) else logs:
-        if (log.namespace, log.pod) == (pod.namespace, pod.name):
-            lines = [line.strip() for line in log.text.splitlines() if _NO_DRIVER.search(line)]
-            found += [
-                Evidence(object=f"log of {pod.name}/{log.container}", verbatim=line, note="its program looks for a GPU")
-                for line in lines[-1:]
-            ]
+    for log in () if isinstance(logs, Missing) else logs.of(pod.namespace, pod.name):
+        lines = [line.strip() for line in log.text.splitlines() if _NO_DRIVER.search(line)]
+        found += [
+            Evidence(object=f"log of {pod.name}/{log.container}", verbatim=line, note="its program looks for a GPU")
+            for line in lines[-1:]
+        ]
     return found
 
 

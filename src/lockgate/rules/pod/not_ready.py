@@ -10,6 +10,7 @@ Fix: read the program's log, and the probe's events.
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import pod_ref
 from lockgate.diagnosis.stage import Stage, is_ready
+from lockgate.diagnosis.ways import log_command
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 
@@ -31,5 +32,5 @@ def not_ready(pod: Pod) -> Failed | None:
                 verbatim=condition.message,
             ),
         ),
-        remedy=(Remedy("Read its log", f"kubectl logs -n {pod.namespace} {pod.name} --tail=50", Risk.NONE),),
+        remedy=(Remedy("Read its log", log_command(pod.namespace, pod.name), Risk.NONE),),
     )

@@ -17,6 +17,7 @@ from lockgate.diagnosis.followers import BROKEN_NODE
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import pod_ref
 from lockgate.diagnosis.stage import Stage, bad_end, is_out_of_memory
+from lockgate.diagnosis.ways import log_command
 from lockgate.kit.counted import counted
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
@@ -42,7 +43,7 @@ def out_of_memory(pod: Pod) -> Failed | None:
     limits = _limits(pod, name)
     times = f", {counted(status.restart_count, 'restart')}" if status.restart_count else ""
     at = " or ".join(f"{limit.whose} of {limit.value}" for limit in limits) or _NO_LIMIT
-    previous = " --previous" if status.restart_count else ""
+    log = log_command(pod.namespace, pod.name, name, previous=bool(status.restart_count))
     return Failed(
         about=place,
         summary=f"Container {name} took more memory of the host than there is for it ({at}): OOMKilled, exit code "
@@ -62,11 +63,7 @@ def out_of_memory(pod: Pod) -> Failed | None:
         ),
         remedy=(
             Remedy(f"{_raise(name, limits)}, or let its program take less", "", Risk.LOW),
-            Remedy(
-                "See what it did last",
-                f"kubectl logs -n {pod.namespace} {pod.name} -c {name}{previous} --tail=50",
-                Risk.NONE,
-            ),
+            Remedy("See what it did last", log, Risk.NONE),
         ),
     )
 
