@@ -11,7 +11,9 @@ A100 = "NVIDIA-A100-SXM4-40GB"
 
 
 def gpu_node(name: str, gpus: int = 8, **fields: Any) -> Node:
-    """A node with A100s; `allocatable`, `capacity`, `labels`, `conditions` and fields of the spec replace parts."""
+    """A node with A100s; `allocatable`, `capacity`, `labels`, `conditions`, `kubelet` and fields of the spec replace
+    parts.
+    """
     labels = {
         "kubernetes.io/hostname": name,
         "nvidia.com/gpu.present": "true",
@@ -26,6 +28,7 @@ def gpu_node(name: str, gpus: int = 8, **fields: Any) -> Node:
         "capacity": capacity,
         "allocatable": capacity | fields.pop("allocatable", {}),
         "conditions": fields.pop("conditions", [{"type": "Ready", "status": "True"}]),
+        "nodeInfo": {"kubeletVersion": fields.pop("kubelet", "")},
     }
     return msgspec.convert({"metadata": {"name": name, "labels": labels}, "spec": fields, "status": status}, Node)
 

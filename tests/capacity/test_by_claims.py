@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from lockgate.capacity.by_claims import by_claims
+from lockgate.capacity.by_claims import ByClaims, by_claims
 from lockgate.capacity.fit import fit
 from lockgate.capacity.overview import scene_of
 from lockgate.model.claims import DeviceClass, ResourceClaim, ResourceSlice
@@ -44,11 +44,14 @@ def served(name: str, claimed: str) -> Pod:
 
 def answer(gpus: int, node: Node = BARE, pods: tuple[Pod, ...] = (), **sections: Any) -> tuple[int, bool]:
     """How many copies of one pod fit of one, and whether that is open."""
+    found = looked(gpus, node, pods, **sections)
+    return fit(gpu_pod("ask", gpus), found.scene).copies, bool(found.undecided)
+
+
+def looked(gpus: int, node: Node = BARE, pods: tuple[Pod, ...] = (), **sections: Any) -> ByClaims:
     known: dict[str, Any] = {"device_classes": (CLASS,), "resource_slices": (devices(2),), "resource_claims": ()}
     snapshot = Snapshot(nodes=(node,), pods=pods, **known | sections)
-    ask = gpu_pod("ask", gpus)
-    found = by_claims(ask, scene_of(snapshot), snapshot)
-    return fit(ask, found.scene).copies, bool(found.undecided)
+    return by_claims(gpu_pod("ask", gpus), scene_of(snapshot), snapshot)
 
 
 def test_free_devices_take_the_pod_as_far_as_is_known() -> None:
@@ -69,11 +72,40 @@ def test_claims_that_somebody_wrote_hold_devices_too() -> None:
 
 @pytest.mark.parametrize("section", ["resource_slices", "resource_claims"])
 def test_where_the_devices_are_not_known_it_is_open(section: str) -> None:
-    assert answer(1, **{section: Missing("not read", "kubectl get resourceslices")}) == (1, True)
+    missing = {section: Missing("not read", "kubectl get resourceslices")}
+    assert answer(1, **missing) == (0, False)
+    assert "not read; to know it: kubectl get resourceslices" in looked(1, **missing).unread[0]
+    assert looked(1, gpu_node("full", 1), **missing).unread == ()
 
 
 def test_devices_that_several_nodes_can_reach_are_not_counted() -> None:
-    assert answer(9, resource_slices=(devices(2, node=""),)) == (1, True)
+    of_many = {"resource_slices": (devices(2, node=""),)}
+    assert answer(9, **of_many) == (0, False)
+    assert "within reach of several nodes" in looked(9, **of_many).unread[0]
+
+
+REFUSED = Missing("may not list", "RBAC: list on deviceclasses.resource.k8s.io", refused=True)
+OLD = gpu_node("old", labels={}, capacity={GPU: "0"}, kubelet="v1.33.4")
+NEW = gpu_node("new", labels={}, capacity={GPU: "0"}, kubelet="v1.34.0")
+
+
+@pytest.mark.parametrize(
+    ("node", "missing", "is_open"),
+    [
+        (NEW, REFUSED, True),
+        (BARE, REFUSED, True),
+        (OLD, REFUSED, False),
+        (NEW, Missing("no such kind", unserved=True), False),
+        (gpu_node("full", 1), REFUSED, False),
+    ],
+    ids=["new", "not told", "too old", "not served", "advertises itself"],
+)
+def test_classes_that_were_not_read_leave_it_open_where_claims_may_serve(
+    node: Node, missing: Missing, is_open: bool
+) -> None:
+    said = "; ".join(looked(1, node, device_classes=missing).unread)
+    assert bool(said) is is_open
+    assert not said or f"serve it on {node.name}: may not list; to know it: RBAC: list" in said
 
 
 def test_a_node_that_advertises_the_resource_itself_is_judged_by_its_numbers() -> None:

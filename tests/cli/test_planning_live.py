@@ -171,6 +171,37 @@ def test_the_runtime_class_is_read_and_applied(
     assert words in " ".join(out.split())
 
 
+BARE = {
+    "metadata": {"name": "dra", "labels": {"nvidia.com/gpu.present": "true"}},
+    "status": {"allocatable": {"cpu": "64", "memory": "512Gi", "pods": "110"}},
+}
+CLASSES = {"deviceclasses": [{"metadata": {"name": "gpu"}, "spec": {"extendedResourceName": "nvidia.com/gpu"}}]}
+
+
+@pytest.mark.parametrize(
+    ("refused", "ends", "words"),
+    [
+        ("deviceclasses", 4, "RBAC: list on deviceclasses.resource.k8s.io"),
+        ("resourceslices", 4, "RBAC: list on resourceslices.resource.k8s.io"),
+        ("", 3, "DOES NOT FIT"),
+    ],
+)
+def test_what_tells_of_claims_and_may_not_be_read_is_said_with_the_right_that_lacks(
+    ask: Any, refused: str, ends: int, words: str
+) -> None:
+    objects = CLUSTER | CLASSES | {"nodes": [BARE], "resourceslices": [], "resourceclaims": []}
+    code, out, _ = ask("fit", "--gpus", "1", refused=refused, objects=objects)
+    assert (code, "UNKNOWN" in out) == (ends, ends == 4)
+    assert words in " ".join(out.split())
+
+
+def test_capacity_without_the_right_to_list_pods_shows_the_nodes(ask: Any) -> None:
+    code, out, _ = ask("capacity", refused="pods")
+    assert code == 0
+    assert "RBAC: list on pods in the whole cluster" in " ".join(out.split())
+    assert " ? " in out
+
+
 def test_capacity_counts_live(ask: Any) -> None:
     code, out, _ = ask("capacity", "-o", "json")
     assert (code, json.loads(out)["total"][0]["headroom"]) == (0, 3)

@@ -3,53 +3,91 @@
 The scheduler makes a claim for such a pod and looks for free devices (KEP-5004, Kubernetes 1.34 and later); where a
 node advertises the resource itself, its numbers decide as ever. Which devices a class takes its selectors say, in CEL,
 which is not judged here: a node with enough free devices takes the pod as far as is known, one with too few does not.
+Where classes or devices were not read it is not known whether such a node takes it.
 """
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
 
 from lockgate.model import names
 from lockgate.model.claims import AllocatedDevice
-from lockgate.model.facts import Missing, Snapshot
+from lockgate.model.facts import DeviceClasses, Missing, Snapshot
 from lockgate.model.gpu_node import is_gpu_node
-from lockgate.model.objects import Pod
+from lockgate.model.objects import Node, Pod
 from lockgate.scheduling.requests import pod_requests
 from lockgate.scheduling.scene import NodeView, Scene, node_view
 
-_UNCOUNTED: Final = 1_000_000  # more than is ever asked for: how many there are is not known
+_FIRST: Final = (1, 34)  # of Kubernetes, that does so
+_NAMED: Final = 3
+_VERSION: Final = re.compile(r"v?(?P<major>\d+)\.(?P<minor>\d+)")
+_COUNTED: Final = "free devices are counted there, and whether its selectors take them is for the scheduler to say"
 
 
 class ByClaims(msgspec.Struct, frozen=True, kw_only=True):
-    """The scene with the devices that claims could take as room of their nodes, and what that leaves open."""
+    """The scene with the devices that claims could take as room of their nodes, and what that leaves open.
+
+    `undecided` could still keep the pod away from that room, `unread` could still take it.
+    """
 
     scene: Scene
     undecided: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 def by_claims(pod: Pod, scene: Scene, snapshot: Snapshot) -> ByClaims:
     """Count free devices for what the pod asks by the name of a DeviceClass, on nodes that do not advertise it."""
-    offered, undecided = _offered(snapshot), []
-    for resource, device_class in _classes(pod, snapshot).items():
-        room = {
-            view.name: _with_room(view, resource, count)
-            for view in scene.nodes.values()
-            if is_gpu_node(view.node) and not view.room.allocatable.get(resource)
-            if (count := _UNCOUNTED if offered is None else offered.get(view.name, 0))
-        }
+    if isinstance(snapshot.device_classes, Missing):
+        return ByClaims(scene=scene, unread=tuple(_without_classes(pod, scene, snapshot.device_classes)))
+    offered, undecided, unread = _offered(snapshot), list[str](), list[str]()
+    for resource, device_class in _classes(pod, snapshot.device_classes).items():
+        silent = _silent(scene, resource)
+        if offered is None:
+            unread += [f"{_served(resource, device_class)}; {_unseen(snapshot)}"] if silent else []
+            continue
+        room = {v.name: _with_room(v, resource, offered[v.name]) for v in silent if offered.get(v.name)}
         if room:
             scene = msgspec.structs.replace(scene, nodes={**scene.nodes, **room})
-            undecided.append(_open(resource, device_class, snapshot))
-    return ByClaims(scene=scene, undecided=tuple(undecided))
+            undecided.append(f"{_served(resource, device_class)}; {_COUNTED}")
+    return ByClaims(scene=scene, undecided=tuple(undecided), unread=tuple(unread))
 
 
-def _classes(pod: Pod, snapshot: Snapshot) -> Mapping[str, str]:
+def few(nodes: Sequence[str]) -> str:
+    """The first of some nodes, and how many more there are."""
+    more = f" and {len(nodes) - _NAMED} more" if len(nodes) > _NAMED else ""
+    return f"{', '.join(nodes[:_NAMED])}{more}"
+
+
+def _without_classes(pod: Pod, scene: Scene, missing: Missing) -> Iterator[str]:
+    for resource in _asked(pod):
+        new = [v.name for v in _silent(scene, resource) if _may_serve(v.node)]
+        if new and not missing.unserved:
+            yield f"whether a DeviceClass stands for {resource}, so that claims serve it on {few(new)}: {missing.text}"
+
+
+def _asked(pod: Pod) -> list[str]:
+    """The GPU resources that a pod asks for."""
+    return [name for name, count in pod_requests(pod).items() if count and names.is_gpu_resource(name)]
+
+
+def _silent(scene: Scene, resource: str) -> list[NodeView]:
+    """The GPU nodes that do not advertise a resource: the others are judged by their numbers."""
+    return [v for v in scene.nodes.values() if is_gpu_node(v.node) and not v.room.allocatable.get(resource)]
+
+
+def _may_serve(node: Node) -> bool:
+    """Whether a node's kubelet is new enough, or does not tell."""
+    found = _VERSION.match(node.status.node_info.kubelet_version)
+    return found is None or (int(found["major"]), int(found["minor"])) >= _FIRST
+
+
+def _classes(pod: Pod, known: DeviceClasses) -> Mapping[str, str]:
     """The GPU resources that the pod asks for and a class stands for, with the class."""
-    known = () if isinstance(snapshot.device_classes, Missing) else snapshot.device_classes
     named = {c.spec.extended_resource_name: c.name for c in known}
-    return {r: named[r] for r, count in pod_requests(pod).items() if count and names.is_gpu_resource(r) and r in named}
+    return {resource: named[resource] for resource in _asked(pod) if resource in named}
 
 
 def _offered(snapshot: Snapshot) -> Mapping[str, int] | None:
@@ -85,9 +123,11 @@ def _with_room(view: NodeView, resource: str, count: int) -> NodeView:
     return node_view(node, view.pods)
 
 
-def _open(resource: str, device_class: str, snapshot: Snapshot) -> str:
-    served = f"{resource} is served by claims of DeviceClass {device_class} on nodes that do not advertise it"
+def _served(resource: str, device_class: str) -> str:
+    return f"{resource} is served by claims of DeviceClass {device_class} on nodes that do not advertise it"
+
+
+def _unseen(snapshot: Snapshot) -> str:
     unread = [s for s in (snapshot.resource_slices, snapshot.resource_claims) if isinstance(s, Missing)]
-    if unread:
-        return f"{served}; which devices are free there is not known: {'; '.join(m.text for m in unread)}"
-    return f"{served}; free devices are counted there, and whether its selectors take them is for the scheduler to say"
+    why = "; ".join(m.text for m in unread) or "some of them are within reach of several nodes"
+    return f"which devices are free there is not known: {why}"

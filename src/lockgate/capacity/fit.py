@@ -1,5 +1,6 @@
 """Does it fit? Where, and if not: what blocks each node, and the smallest changes that would make room."""
 
+import enum
 from collections.abc import Iterable, Mapping
 
 import msgspec
@@ -22,13 +23,25 @@ from lockgate.scheduling.requests import Amounts, pod_requests
 from lockgate.scheduling.scene import Scene
 
 
+class Verdict(enum.StrEnum):
+    """What is known of all copies together."""
+
+    FITS = "fits"
+    AS_FAR_AS_KNOWN = "fits-as-far-as-known"
+    UNKNOWN = "unknown"
+    DOES_NOT_FIT = "does-not-fit"
+    REFUSED = "refused"
+
+
 class Fit(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The answer for `wanted` copies of a pod.
 
     `refused` is why the API server takes no such pod; then nothing is placed. `added` is what its RuntimeClass adds.
     `where` holds copies by node, `shared` those of its nodes whose slots share a GPU. `blockers` is what refuses the
     next copy on the GPU nodes, after those were placed; `mind` what no change of these nodes can help. `undecided` is
-    what about this pod could still keep it away, `left_out` what the model leaves out for every pod.
+    what about this pod could still keep it away, `unread` what was not read and decides, `left_out` what the model
+    leaves out for every pod. Where not all pods are known no change was tried (`untried`), and where what is requested
+    is not either, no more copies fit than those of `where` (`at_most`).
     """
 
     wanted: int
@@ -43,7 +56,10 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     mind: tuple[str, ...] = ()
     changes: tuple[Change, ...] = ()
     undecided: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    untried: bool = False
+    at_most: bool = False
 
     @property
     def copies(self) -> int:
@@ -55,9 +71,23 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         """Whether all of them fit now."""
         return self.copies >= self.wanted
 
+    @property
+    def verdict(self) -> Verdict:
+        """The answer in a word."""
+        if self.refused:
+            return Verdict.REFUSED
+        if self.unread:
+            return Verdict.UNKNOWN
+        if self.fits:
+            return Verdict.AS_FAR_AS_KNOWN if self.undecided else Verdict.FITS
+        return Verdict.DOES_NOT_FIT
 
-def fit(pod: Pod, scene: Scene, copies: int = 1) -> Fit:
-    """Place the copies, and where some are left over explain the GPU nodes and try changes with the model again."""
+
+def fit(pod: Pod, scene: Scene, copies: int = 1, *, all_pods: bool = True) -> Fit:
+    """Place the copies, and where some are left over explain the GPU nodes and try changes with the model again.
+
+    No change is tried where the scene has not all pods: what it would free is not known.
+    """
     admitted = admit(pod.spec, scene.runtimes, scene.priorities)
     pod = with_priority(msgspec.structs.replace(pod, spec=admitted.spec), scene)
     gpu = tuple(sorted(name for name, view in scene.nodes.items() if is_gpu_node(view.node)))
@@ -65,7 +95,7 @@ def fit(pod: Pod, scene: Scene, copies: int = 1) -> Fit:
         return _refused(pod, admitted, copies, len(gpu), len(scene.nodes) - len(gpu))
     placed = place_copies(pod, scene, copies)
     short = placed.count < copies
-    tried = changes(pod, scene, copies, gpu) if short else Tried()
+    tried = changes(pod, scene, copies, gpu) if short and all_pods else Tried()
     return Fit(
         wanted=copies,
         asked=pod_requests(pod),
@@ -79,6 +109,7 @@ def fit(pod: Pod, scene: Scene, copies: int = 1) -> Fit:
         changes=tried.changes,
         undecided=(*admitted.undecided, *unmodelled(pod, scene)),
         left_out=_left_out(pod, scene, tried),
+        untried=short and not all_pods,
     )
 
 
@@ -87,9 +118,14 @@ def with_left_out(answer: Fit, texts: Iterable[str]) -> Fit:
     return msgspec.structs.replace(answer, left_out=(*answer.left_out, *texts))
 
 
-def with_undecided(answer: Fit, texts: Iterable[str]) -> Fit:
-    """The answer with more said of what could still keep its pod away."""
-    return msgspec.structs.replace(answer, undecided=(*answer.undecided, *texts))
+def at_most(answer: Fit) -> Fit:
+    """The answer of a scene in which more may be requested than is seen."""
+    return msgspec.structs.replace(answer, at_most=True)
+
+
+def with_open(answer: Fit, undecided: Iterable[str], unread: Iterable[str]) -> Fit:
+    """The answer with more said of what could still keep its pod away, and of what decides and was not read."""
+    return msgspec.structs.replace(answer, undecided=(*answer.undecided, *undecided), unread=(*answer.unread, *unread))
 
 
 def _refused(pod: Pod, admitted: Admitted, copies: int, gpu_nodes: int, other_nodes: int) -> Fit:

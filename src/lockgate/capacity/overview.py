@@ -155,7 +155,7 @@ def unread(snapshot: Snapshot, nodes: Iterable[NodeCapacity]) -> Iterator[str]:
     """What is not known of the devices themselves, and of who holds them."""
     if isinstance(snapshot.nodes, Missing):
         yield f"other nodes than these, and what all have together: {snapshot.nodes.text}"
-    yield from (Missing(p.reason, p.how).text for p in snapshot.left_out if p.section == _ANY_FILE)
+    yield from left_members(snapshot)
     if isinstance(snapshot.pods, Missing):
         yield what_it_lacks(snapshot)
     if isinstance(snapshot.node_states, Missing):
@@ -163,6 +163,11 @@ def unread(snapshot: Snapshot, nodes: Iterable[NodeCapacity]) -> Iterator[str]:
     uncounted = [node.node for node in nodes if node.physical is None]
     if uncounted:
         yield f"physical GPUs of {', '.join(uncounted)}: no label and no agent tells"
+
+
+def left_members(snapshot: Snapshot) -> Iterator[str]:
+    """Files that were left out of the input."""
+    yield from (Missing(part.reason, part.how).text for part in snapshot.left_out if part.section == _ANY_FILE)
 
 
 def _unmeasured(snapshot: Snapshot, nodes: tuple[NodeCapacity, ...]) -> Iterator[str]:

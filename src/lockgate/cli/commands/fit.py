@@ -21,7 +21,7 @@ EXAMPLES = """examples:
 With --gpus or --mig it is a pod that tolerates taints of nvidia.com/gpu and asks for nothing else.
 
 exit codes: 0 fits, 1 the tool or the cluster failed, 2 bad usage or input, 3 does not fit, or is refused,
-            4 fits as far as is known: something about the pod was not decided
+            4 fits as far as is known, or not on what was read: something that decides is not known
 """
 
 
@@ -44,24 +44,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Read, place, render; returns the exit code."""
     from lockgate.capacity.by_claims import by_claims
-    from lockgate.capacity.fit import fit, with_left_out, with_undecided
-    from lockgate.capacity.overview import UnreadableError, scene_of
+    from lockgate.capacity.fit import Verdict, at_most, fit, with_left_out, with_open
+    from lockgate.capacity.known_part import could_refuse, could_take, holders_unread, is_bound
+    from lockgate.capacity.overview import UnreadableError, known_scene, left_members
     from lockgate.cli.render import fit as render
+    from lockgate.model.facts import Missing
 
     try:
         asked = _asked(options)
         snapshot = read_facts(options, to_place=True)
-        served = by_claims(asked.pod, scene_of(snapshot), snapshot)
-        answer = with_undecided(fit(asked.pod, served.scene, options.copies or asked.copies), served.undecided)
+        served = by_claims(asked.pod, known_scene(snapshot), snapshot)
+        whole = not isinstance(snapshot.pods, Missing)
+        answer = fit(asked.pod, served.scene, options.copies or asked.copies, all_pods=whole)
     except FactsError as error:
         return complain(str(error), error.code)
     except UnreadableError as error:
         return complain(str(error), 1 if options.source is None else 2)
-    answer = with_left_out(answer, (*_without_namespace(snapshot, asked.pod.namespace), *_unasked(asked, options)))
+    if is_bound(served.scene, snapshot):
+        answer = at_most(answer)
+    if answer.fits:
+        against = could_refuse(asked.pod, snapshot)
+        answer = with_open(answer, against, holders_unread(served.scene, answer.where, snapshot))
+    elif not answer.refused:
+        answer = with_open(answer, (), (*served.unread, *could_take(asked.pod, snapshot)))
+    answer = with_open(answer, served.undecided, ())
+    missing = _without_namespace(snapshot, asked.pod.namespace)
+    answer = with_left_out(answer, (*missing, *left_members(snapshot), *_unasked(asked, options)))
     sys.stdout.write(render.as_json(answer) if options.output == "json" else render.as_text(answer))
-    if not answer.fits:
-        return 3
-    return 4 if answer.undecided else 0
+    return {Verdict.FITS: 0, Verdict.AS_FAR_AS_KNOWN: 4, Verdict.UNKNOWN: 4}.get(answer.verdict, 3)
 
 
 def _asked(options: argparse.Namespace) -> "Asked":

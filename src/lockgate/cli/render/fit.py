@@ -7,7 +7,7 @@ import msgspec
 
 from lockgate.capacity.blockers import Blocker
 from lockgate.capacity.change import Change
-from lockgate.capacity.fit import Fit
+from lockgate.capacity.fit import Fit, Verdict
 from lockgate.kit.counted import counted
 from lockgate.kit.quantity import binary_size
 from lockgate.model import names
@@ -16,13 +16,19 @@ from lockgate.scheduling.requests import CPU, MEMORY
 WIDTH = 100
 _MOST_CHANGES = 5
 _MOST_NODES = 6
+_WORDS = {
+    Verdict.FITS: "FITS",
+    Verdict.AS_FAR_AS_KNOWN: "FITS AS FAR AS IS KNOWN",
+    Verdict.UNKNOWN: "UNKNOWN",
+    Verdict.DOES_NOT_FIT: "DOES NOT FIT",
+}
 _NOTHING = "no GPU, cpu or memory (it requests nothing)"
 
 
 def as_json(answer: Fit) -> str:
     """One document; names are stable."""
-    head = {"apiVersion": names.API_VERSION, "kind": "Fit", "fits": answer.fits, "copies": answer.copies}
-    body = head | msgspec.to_builtins(answer)
+    head = {"apiVersion": names.API_VERSION, "kind": "Fit", "verdict": answer.verdict.value}
+    body = head | {"fits": answer.fits, "copies": answer.copies} | msgspec.to_builtins(answer)
     return msgspec.json.format(msgspec.json.encode(body), indent=2).decode() + "\n"
 
 
@@ -45,14 +51,15 @@ def _refused(answer: Fit) -> Iterator[str]:
 def _verdict(answer: Fit) -> Iterator[str]:
     asked = ", ".join(_amount(name, count) for name, count in sorted(answer.asked.items())) or _NOTHING
     copies = counted(answer.wanted, "copy", "copies") if answer.wanted > 1 else "a pod"
-    if answer.fits and answer.undecided:
-        yield f"FITS AS FAR AS IS KNOWN  {copies} of {asked}"
-    elif answer.fits:
-        yield f"FITS  {copies} of {asked}"
-    elif answer.copies:
-        yield f"DOES NOT FIT  {answer.copies} of {answer.wanted} copies of {asked} fit now"
+    word = _WORDS[answer.verdict]
+    if answer.copies and not answer.fits:
+        most = "at most " if answer.at_most else ""
+        yield f"{word}  {most}{answer.copies} of {answer.wanted} copies of {asked} fit now"
+    elif answer.verdict is Verdict.UNKNOWN:
+        told = "fits if pods that were not read leave room" if answer.fits else "fits on nothing that was read"
+        yield f"{word}  {copies} of {asked}: {told}"
     else:
-        yield f"DOES NOT FIT  {copies} of {asked}"
+        yield f"{word}  {copies} of {asked}"
 
 
 def _amount(name: str, count: int) -> str:
@@ -64,7 +71,8 @@ def _amount(name: str, count: int) -> str:
 def _where(answer: Fit) -> Iterator[str]:
     if answer.where:
         places = ", ".join(f"{name} ({count})" if answer.wanted > 1 else name for name, count in answer.where.items())
-        yield from _wrap(f"Where: {places}", "  ")
+        head = "Where at most" if answer.at_most else "Where"
+        yield from _wrap(f"{head}: {places}", "  ")
     for text in answer.added:
         yield from _wrap(text, "  ")
     for each in answer.shared:
@@ -79,6 +87,8 @@ def _blockers(answer: Fit) -> Iterator[str]:
         f", {counted(answer.other_nodes, 'other node has', 'other nodes have')} no GPU" if answer.other_nodes else ""
     )
     yield f"What blocks {'the next copy' if answer.copies else 'it'} on {counted(answer.gpu_nodes, 'GPU node')}{others}"
+    if answer.at_most:
+        yield "  (by the pods that are known alone: less may be left than is told here)"
     for blocker in answer.blockers:
         yield from _wrap(f"{len(blocker.nodes)}  {blocker.text}: {_nodes(blocker)}", "     ", "  ")
     for text in answer.mind:
@@ -97,6 +107,9 @@ def _changes(answer: Fit) -> Iterator[str]:
     if answer.fits:
         return
     yield ""
+    if answer.untried:
+        yield "No change was tried: what it would free is not known without the pods of all namespaces"
+        return
     if not answer.changes:
         yield "No single change that was tried makes room"
         return
@@ -114,6 +127,10 @@ def _gain(answer: Fit, change: Change) -> str:
 
 def _left_out(answer: Fit) -> Iterator[str]:
     yield ""
+    if answer.unread:
+        yield "Not read, and decides"
+        for text in answer.unread:
+            yield from _wrap(text, "    ", "  ")
     if answer.undecided:
         yield "Not decided"
         for text in answer.undecided:
