@@ -195,6 +195,19 @@ def test_what_tells_of_claims_and_may_not_be_read_is_said_with_the_right_that_la
     assert words in " ".join(out.split())
 
 
+def test_what_if_says_that_it_is_not_known_whether_claims_serve_a_pod_elsewhere(ask: Any) -> None:
+    room = {**ROOM, "nvidia.com/gpu": "1"}
+    full = {"metadata": {"name": "a", "labels": BARE["metadata"]["labels"]}}
+    full["status"] = {"capacity": room, "allocatable": room}
+    objects = CLUSTER | {"nodes": [full, BARE], "pods": [bound("held", "a")], "poddisruptionbudgets": []}
+    code, out, _ = ask("what-if", "--drain", "a", refused="deviceclasses", objects=objects)
+    assert code == 4
+    assert "Would move or wait, which is not known (1)" in out
+    assert "RBAC: list on deviceclasses.resource.k8s.io" in " ".join(out.split())
+    code, out, _ = ask("what-if", "--drain", "a", objects=objects)
+    assert (code, "Would wait: no node takes them (1)" in out) == (3, True)
+
+
 def test_capacity_without_the_right_to_list_pods_shows_the_nodes(ask: Any) -> None:
     code, out, _ = ask("capacity", refused="pods")
     assert code == 0

@@ -18,6 +18,7 @@ from lockgate.model.claims import AllocatedDevice
 from lockgate.model.facts import DeviceClasses, Missing, Snapshot
 from lockgate.model.gpu_node import is_gpu_node
 from lockgate.model.objects import Node, Pod
+from lockgate.scheduling.filters import checks_but_room, first
 from lockgate.scheduling.requests import pod_requests
 from lockgate.scheduling.scene import NodeView, Scene, node_view
 
@@ -46,7 +47,9 @@ def by_claims(pod: Pod, scene: Scene, snapshot: Snapshot) -> ByClaims:
     for resource, device_class in _classes(pod, snapshot.device_classes).items():
         silent = _silent(scene, resource)
         if offered is None:
-            unread += [f"{_served(resource, device_class)}; {_unseen(snapshot)}"] if silent else []
+            unread += (
+                [f"{_served(resource, device_class)}; {_unseen(snapshot)}"] if _open_to(pod, scene, silent) else []
+            )
             continue
         room = {v.name: _with_room(v, resource, offered[v.name]) for v in silent if offered.get(v.name)}
         if room:
@@ -63,7 +66,7 @@ def few(nodes: Sequence[str]) -> str:
 
 def _without_classes(pod: Pod, scene: Scene, missing: Missing) -> Iterator[str]:
     for resource in _asked(pod):
-        new = [v.name for v in _silent(scene, resource) if _may_serve(v.node)]
+        new = [v.name for v in _open_to(pod, scene, _silent(scene, resource)) if _may_serve(v.node)]
         if new and not missing.unserved:
             yield f"whether a DeviceClass stands for {resource}, so that claims serve it on {few(new)}: {missing.text}"
 
@@ -76,6 +79,12 @@ def _asked(pod: Pod) -> list[str]:
 def _silent(scene: Scene, resource: str) -> list[NodeView]:
     """The GPU nodes that do not advertise a resource: the others are judged by their numbers."""
     return [v for v in scene.nodes.values() if is_gpu_node(v.node) and not v.room.allocatable.get(resource)]
+
+
+def _open_to(pod: Pod, scene: Scene, views: Iterable[NodeView]) -> list[NodeView]:
+    """Those that refuse the pod for nothing but room."""
+    asked = checks_but_room(pod, scene)
+    return [view for view in views if first(asked, view) is None]
 
 
 def _may_serve(node: Node) -> bool:

@@ -35,6 +35,7 @@ class WhatIf(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The outcome. `moved` find a new node, `waiting` would find none, `lost` are made by nobody again.
 
     `started` are pods that wait now and would then have a place; `kept` may not be evicted: the action does not end.
+    Of `unknown` ones nobody knows whether they would wait; `undecided` could keep away some that were placed.
     `shared` says what slots are worth that would share a GPU and do not now.
     """
 
@@ -47,6 +48,8 @@ class WhatIf(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     started: tuple[Fate, ...]
     shared: tuple[Shared, ...]
     left_out: tuple[str, ...]
+    unknown: tuple[Fate, ...] = ()
+    undecided: tuple[str, ...] = ()
 
 
 LEFT_OUT = (
@@ -92,7 +95,7 @@ def of_namespace(outcome: WhatIf, namespace: str) -> WhatIf:
     """Only the pods of a namespace and how many others there are, capacity as it is for all; everything for ""."""
     if not namespace:
         return outcome
-    lists = {name: getattr(outcome, name) for name in ("moved", "waiting", "lost", "kept", "started")}
+    lists = {name: getattr(outcome, name) for name in ("moved", "waiting", "lost", "kept", "started", "unknown")}
     own = {name: tuple(f for f in fates if f.namespace == namespace) for name, fates in lists.items()}
     others = sum(len(fates) - len(own[name]) for name, fates in lists.items())
     said = (f"pods of other namespaces, whose fate counts all the same ({others})",) if others else ()

@@ -19,7 +19,7 @@ EXAMPLES = """examples:
   {prog} what-if --mig-config gpu-3=all-2g.10gb --lose-gpu gpu-4:1 --from bundle.tgz
 
 exit codes: 0 everybody finds a place, 1 the tool or the cluster failed, 2 bad usage or input,
-            3 pods would wait, be lost, or may not leave
+            3 pods would wait, be lost, or may not leave, 4 of some it is not known
 """
 
 
@@ -49,6 +49,7 @@ def run(options: argparse.Namespace) -> int:
     from lockgate.capacity.actions import ActionError
     from lockgate.capacity.overview import UnreadableError, all_pods, scene_of
     from lockgate.capacity.what_if import of_namespace, what_if
+    from lockgate.capacity.what_if_open import with_open
     from lockgate.cli.render import what_if as render
 
     if not options.actions:
@@ -56,7 +57,9 @@ def run(options: argparse.Namespace) -> int:
     try:
         snapshot = read_facts(options, to_place=True)
         namespace = namespace_wanted(options, snapshot)
-        outcome = what_if(options.actions, scene_of(snapshot), all_pods(snapshot))
+        scene = scene_of(snapshot)
+        outcome = what_if(options.actions, scene, all_pods(snapshot))
+        outcome = with_open(outcome, options.actions, scene, snapshot)
     except FactsError as error:
         return complain(str(error), error.code)
     except ActionError as error:
@@ -65,7 +68,9 @@ def run(options: argparse.Namespace) -> int:
         return complain(str(error), 1 if options.source is None else 2)
     shown = of_namespace(outcome, namespace)
     sys.stdout.write(render.as_json(shown) if options.output == "json" else render.as_text(shown))
-    return 3 if outcome.waiting or outcome.lost or outcome.kept else 0
+    if outcome.waiting or outcome.lost or outcome.kept:
+        return 3
+    return 4 if outcome.unknown or outcome.undecided else 0
 
 
 def _replicas(text: str) -> "Replicas":

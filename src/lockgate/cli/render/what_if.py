@@ -24,6 +24,8 @@ def as_json(outcome: WhatIf) -> str:
 def as_text(outcome: WhatIf) -> str:
     """Before and after, then what becomes of the pods."""
     lines = [*_table(outcome), *_fates(outcome), *_shared(outcome)]
+    if outcome.undecided:
+        lines += ["", "Not decided", *(line for text in outcome.undecided for line in wrap(text))]
     lines += ["", *wrap(f"Left out: {'; '.join(outcome.left_out)}", 0)]
     return "\n".join(lines) + "\n"
 
@@ -50,6 +52,7 @@ def _change(before: int | None, after: int | None) -> str:
 def _fates(outcome: WhatIf) -> Iterator[str]:
     yield from _listed("Would move", outcome.moved)
     yield from _listed("Would wait: no node takes them", outcome.waiting)
+    yield from _listed("Would move or wait, which is not known", outcome.unknown)
     yield from _listed("Would be lost: no controller makes them again", outcome.lost)
     yield from _listed("Would stay: may not be evicted", outcome.kept)
     yield from _listed("Wait now and could start", outcome.started)
