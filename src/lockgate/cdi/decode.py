@@ -142,13 +142,9 @@ class _Decoder:
         if self._repeats(node):
             return _NOTHING
         if get_origin(kind) is dict:
-            found: dict[str, Any] = {}
-            self._texts(node, found, set())
-            return found
+            return self._texts(node)
         if kind in _GO_NAMES and kind not in (str, bool):
-            fields: dict[str, Any] = {}
-            self._struct(node, kind, fields, set())
-            return kind(**fields)
+            return self._struct(node, kind)
         return self._misfit(node, node.tag or "!!map", "", kind, attribute)
 
     def _repeats(self, node: Mapping) -> bool:
@@ -165,43 +161,48 @@ class _Decoder:
             self.troubles.append(f"line {second}: mapping key {quote(text)} already defined at line {first}")
         return bool(pairs)
 
-    def _struct(self, node: Mapping, kind: Any, fields: dict[str, Any], done: set[str]) -> None:
-        merge: Node | None = None
-        for key, value in node.pairs:
-            if _is_merge(key):
-                merge = value
-                continue
-            name = self.value(key, str, "")
-            if name is _NOTHING or name in done:
-                continue
-            done.add(name)
+    def _struct(self, node: Mapping, kind: Any) -> Any:
+        fields: dict[str, Any] = {}
+
+        def take(key: Node, name: str, value: Node) -> None:
             if name not in _fields(kind):
                 self.troubles.append(f"line {key.line}: field {name} not found in type {_GO_NAMES[kind]}")
-                continue
+                return
             attribute, wanted = _fields(kind)[name]
             decoded = self.value(value, wanted, attribute)
             if decoded is not _NOTHING:
                 fields[attribute] = decoded
-        if merge is not None:
-            self._merge(merge, lambda source: self._struct(source, kind, fields, done))
 
-    def _texts(self, node: Mapping, found: dict[str, Any], done: set[str]) -> None:
-        merge: Node | None = None
-        for key, value in node.pairs:
-            if _is_merge(key):
-                merge = value
-                continue
-            name = self.value(key, str, "")
-            if name is _NOTHING or name in done:
-                continue
-            done.add(name)
+        self._each(node, take, set())
+        return kind(**fields)
+
+    def _texts(self, node: Mapping) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+
+        def take(key: Node, name: str, value: Node) -> None:
             text = self.value(value, str, "")
             if text is not _NOTHING:
                 found[name] = text
             elif _is_null(value):
                 found.setdefault(name, "")
+
+        self._each(node, take, set())
+        return found
+
+    def _each(self, node: Mapping, take: Callable[[Node, str, Node], None], done: set[str]) -> None:
+        """Hand over each key that is not `done`, with its value: the mapping's own, then those merged into it."""
+        merge: Node | None = None
+        for key, value in node.pairs:
+            if _is_merge(key):
+                merge = value
+                continue
+            name = self.value(key, str, "")
+            if name is _NOTHING or name in done:
+                continue
+            done.add(name)
+            take(key, name, value)
         if merge is not None:
-            self._merge(merge, lambda source: self._texts(source, found, done))
+            self._merge(merge, lambda source: self._each(source, take, done))
 
     def _merge(self, node: Node, take: Callable[[Mapping], None]) -> None:
         """YAML's `<<`: what the mapping itself says goes before what is merged into it."""

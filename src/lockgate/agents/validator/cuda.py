@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from lockgate.agents.driver_ready import read_driver_ready
+from lockgate.agents.validator.program import run
 from lockgate.agents.validator.result import NotReadyError, Passed
 from lockgate.agents.validator.settings import Settings
 from lockgate.gpu.library import UnavailableError
@@ -77,15 +78,8 @@ def _library(root: Path) -> Path:
 async def _probe(library: Path) -> str:
     """Run `cuda_probe` and return its one line. Raises NotReadyError with what it said."""
     command = (sys.executable, "-m", "lockgate.agents.validator.cuda_probe", str(library))
-    child = await asyncio.create_subprocess_exec(
-        *command, env=dict(os.environ), stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
-    )
-    try:
-        output, _ = await asyncio.wait_for(child.communicate(), TIMEOUT)
-    except TimeoutError:
-        child.kill()
-        raise NotReadyError(f"CUDA has not started within {TIMEOUT:.0f} s: the driver or a GPU hangs") from None
-    text = " ".join(output.decode(errors="replace").split())
-    if child.returncode != 0:
-        raise NotReadyError(text or f"the CUDA probe ended with status {child.returncode} and said nothing")
+    status, output = await run(command, os.environ, "CUDA", TIMEOUT)
+    text = " ".join(output.split())
+    if status:
+        raise NotReadyError(text or f"the CUDA probe ended with status {status} and said nothing")
     return text

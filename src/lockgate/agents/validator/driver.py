@@ -4,7 +4,6 @@ As NVIDIA's validator: the host's own nvidia-smi goes first; else the one of the
 preloaded since this image has none. What is found is told to the other operands in `driver-ready`.
 """
 
-import asyncio
 import os
 import re
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ from typing import Final
 import msgspec
 
 from lockgate.agents.validator.dev_char import link_devices
+from lockgate.agents.validator.program import run
 from lockgate.agents.validator.result import NotReadyError, Passed
 from lockgate.agents.validator.settings import Settings
 from lockgate.host.device_nodes import find_nodes
@@ -73,7 +73,7 @@ async def check_driver(settings: Settings) -> Passed:
 async def _find(settings: Settings) -> Found:
     binary = _host_binary(settings.host)
     if binary:
-        output = await _run(("chroot", str(settings.host), binary), os.environ, f"nvidia-smi of the host ({binary})")
+        output = await _output(("chroot", str(settings.host), binary), os.environ, f"nvidia-smi of the host ({binary})")
         return Found(
             host_driver=True, root="/", root_ctr=HOST_CTR, dev_root="/", dev_root_ctr=HOST_CTR, seen=settings.host,
             output=output,
@@ -116,7 +116,7 @@ async def _find_in_container(settings: Settings) -> Found:
         missing = "nvidia-smi" if binary is None else "libnvidia-ml.so.1"
         raise NotReadyError(f"the driver root {settings.driver_root} has no {missing}: its installation is incomplete")
     environ = {**os.environ, "LD_PRELOAD": f"{seen}{library}"}
-    output = await _run((f"{seen}{binary}",), environ, f"nvidia-smi of the driver root {settings.driver_root}")
+    output = await _output((f"{seen}{binary}",), environ, f"nvidia-smi of the driver root {settings.driver_root}")
     own_devices = (seen / "dev/nvidiactl").exists()
     return Found(
         host_driver=False,
@@ -129,23 +129,12 @@ async def _find_in_container(settings: Settings) -> Found:
     )
 
 
-async def _run(command: tuple[str, ...], environ: Mapping[str, str], what: str, timeout: float = 60.0) -> str:
+async def _output(command: tuple[str, ...], environ: Mapping[str, str], what: str) -> str:
     """The output of a program. Raises NotReadyError with its words when it fails or hangs."""
-    try:
-        child = await asyncio.create_subprocess_exec(
-            *command, env=dict(environ), stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
-        )
-    except OSError as error:
-        raise NotReadyError(f"{what} cannot be run: {error}") from error
-    try:
-        output, _ = await asyncio.wait_for(child.communicate(), timeout)
-    except TimeoutError:
-        child.kill()
-        raise NotReadyError(f"{what} has not answered within {timeout:.0f} s: the driver or a GPU hangs") from None
-    text = output.decode(errors="replace")
-    if child.returncode != 0:
+    status, text = await run(command, environ, what)
+    if status:
         said = " ".join(text.split()) or "it said nothing"
-        raise NotReadyError(f"{what} failed with status {child.returncode}: {said[:500]}")
+        raise NotReadyError(f"{what} failed with status {status}: {said[:500]}")
     return text
 
 
