@@ -12,7 +12,8 @@ from lockgate.model.objects import ClusterPolicy, ConfigMap, DaemonSet, Metadata
 from tests.kube.fake_server import Answer, fake_api, status
 
 PLUGIN = DaemonSet(metadata=Metadata(name="nvidia-device-plugin-daemonset", namespace="gpu-operator"))
-NAMES_ONE = ClusterPolicy(spec={"devicePlugin": {"config": {"name": "sharing"}}})
+NAMED = {"config": {"name": "sharing"}}
+NAMES_ONE = ClusterPolicy(spec={"devicePlugin": NAMED})
 KNOWN = {"cluster_policies": (NAMES_ONE,), "daemon_sets": (PLUGIN,)}
 IT = {"metadata": {"name": "sharing", "namespace": "gpu-operator"}, "data": {"any": "version: v1"}}
 
@@ -40,6 +41,7 @@ def test_the_one_that_the_policy_names_is_read_by_its_name() -> None:
         KNOWN | {"cluster_policies": ()},
         KNOWN | {"cluster_policies": (ClusterPolicy(spec={"devicePlugin": {"config": None}}),)},
         KNOWN | {"cluster_policies": Missing("refused")},
+        KNOWN | {"cluster_policies": (ClusterPolicy(spec={"devicePlugin": {**NAMED, "enabled": False}}),)},
         KNOWN | {"daemon_sets": ()},
     ],
 )
@@ -53,4 +55,5 @@ def test_who_may_not_read_it_is_told_the_right_that_lacks() -> None:
 
 
 def test_one_that_does_not_exist_is_known_not_to() -> None:
-    assert _read(KNOWN, status(404, "NotFound", "no"))[0] == ()
+    absent = ConfigMap(metadata=Metadata(name="sharing", namespace="gpu-operator"), is_absent=True)
+    assert _read(KNOWN, status(404, "NotFound", "no"))[0] == (absent,)

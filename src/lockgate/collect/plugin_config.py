@@ -1,7 +1,8 @@
 """The one ConfigMap that is ever read of a live cluster: the one that the ClusterPolicy names for the device plugin.
 
 It holds configurations of NVIDIA's plugin, and nothing that is secret. It is asked for by its name, so that `get` on it
-is all that has to be allowed; where that is not, the section is Missing with the right that lacks.
+is all that has to be allowed; where that is not, the section is Missing with the right that lacks. That it does not
+exist is known then too, unlike of one that a file does not hold.
 """
 
 from collections.abc import Mapping
@@ -11,7 +12,7 @@ from lockgate.collect.reader import Reader
 from lockgate.kit.untyped import mapping_at
 from lockgate.kube import resources as kinds
 from lockgate.model.facts import NOT_COLLECTED, Missing
-from lockgate.model.objects import ClusterPolicy, DaemonSet
+from lockgate.model.objects import ClusterPolicy, ConfigMap, DaemonSet, Metadata
 
 _PLUGIN: Final = "nvidia-device-plugin-daemonset"
 
@@ -24,11 +25,15 @@ async def read_plugin_config(read: Reader, found: Mapping[str, Any]) -> Any:
     if not (name and space):
         return NOT_COLLECTED
     config_map = await read.get(kinds.CONFIGMAPS, name, space)
-    return config_map if isinstance(config_map, Missing) else () if config_map is None else (config_map,)
+    if isinstance(config_map, Missing):
+        return config_map
+    return (config_map or ConfigMap(metadata=Metadata(name=name, namespace=space), is_absent=True),)
 
 
 def _named(policy: ClusterPolicy) -> str:
-    return str(mapping_at(policy.spec, "devicePlugin", "config").get("name") or "")
+    plugin = mapping_at(policy.spec, "devicePlugin")
+    is_off = policy.status.state == "ignored" or plugin.get("enabled") is False
+    return "" if is_off else str(mapping_at(plugin, "config").get("name") or "")
 
 
 def _is_plugin(daemon_set: DaemonSet) -> bool:

@@ -20,6 +20,7 @@ from lockgate.model.gpu_node import is_gpu_node
 from lockgate.model.objects import ClusterPolicy, ConfigMap, Node
 
 _MOST_VALUES: Final = 10_000
+_IN_EACH: Final = "kube-root-ca.crt"  # kube-controller-manager's root-ca-certificate-publisher
 _WAYS: Final = ("timeSlicing", "mps")
 
 
@@ -36,7 +37,7 @@ class Share(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PluginConfigs(msgspec.Struct, frozen=True, kw_only=True):
-    """The configurations of the cluster's plugin; `keys` is None where its ConfigMap was not read.
+    """The configurations of the cluster's plugin; `keys` is None where its ConfigMap was not read, or `is_absent`.
 
     `unchosen` is a configuration that shares and that nothing chooses: no default, and no GPU node names any.
     """
@@ -48,6 +49,7 @@ class PluginConfigs(msgspec.Struct, frozen=True, kw_only=True):
     shares: tuple[Share, ...] = ()
     unchosen: Share | None = None
     lacking: Missing | None = None
+    is_absent: bool = False
 
     def key_of(self, node: Node) -> str:
         """The configuration that a node has; "" where it has none."""
@@ -100,8 +102,9 @@ def plugin_configs(
         how = config_maps.how if config_maps.refused else f"kubectl get configmaps {unread.as_arguments} -o json"
         return msgspec.structs.replace(unread, lacking=msgspec.structs.replace(config_maps, how=how))
     found = [m for m in config_maps if m.name == name and (m.namespace in spaces or not spaces)]
-    if len(found) != 1:  # not among those that were read
-        return PluginConfigs(policy=policy.name, place=place, default=default)
+    if len(found) != 1 or found[0].is_absent:
+        is_absent = any(each.is_absent for each in found) or (not found and _is_all_of(config_maps, spaces))
+        return PluginConfigs(policy=policy.name, place=place, default=default, is_absent=is_absent)
     shares = tuple(_shares(found[0]))
     labels = [] if isinstance(nodes, Missing) else [n.metadata.labels for n in nodes if is_gpu_node(n)]
     is_chosen = bool(default) or not labels or any(each.get(names.PLUGIN_CONFIG) for each in labels)
@@ -116,8 +119,16 @@ def plugin_configs(
 
 
 def _named(policy: ClusterPolicy) -> Mapping[str, Any]:
-    """The policy's choice of a ConfigMap; nothing of a policy that the operator ignores."""
-    return {} if policy.status.state == "ignored" else mapping_at(policy.spec, "devicePlugin", "config")
+    """The policy's choice of a ConfigMap; nothing of a policy that the operator ignores, or that wants no plugin."""
+    plugin = mapping_at(policy.spec, "devicePlugin")
+    is_off = policy.status.state == "ignored" or plugin.get("enabled") is False
+    return {} if is_off else mapping_at(plugin, "config")
+
+
+def _is_all_of(config_maps: ConfigMaps, spaces: tuple[str, ...]) -> bool:
+    """Whether all ConfigMaps of some namespaces are there, by the one that Kubernetes puts into each."""
+    whole = {each.namespace for each in config_maps if each.name == _IN_EACH}
+    return bool(spaces) and whole.issuperset(spaces)
 
 
 def _shares(config_map: ConfigMap) -> Iterator[Share]:

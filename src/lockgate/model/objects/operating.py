@@ -27,7 +27,10 @@ class PodDisruptionBudget(Resource, frozen=True):
 
 
 class ConfigMap(Resource, frozen=True):
+    """`is_absent` where it was asked for by its name and does not exist."""
+
     data: dict[str, str] = {}
+    is_absent: bool = False
 
 
 class LeaseSpec(Object, frozen=True):

@@ -2,7 +2,8 @@
 
 The node offers as many GPUs as it has, while its labels, or its configuration in the plugin's ConfigMap, say that each
 is shared. Or the configuration that the node's label names does not exist, so that the device plugin keeps the old
-one, or does not start. Or nothing chooses a configuration: neither a node's label nor the policy's default.
+one, or does not start; or the whole ConfigMap that the policy names does not exist, and the plugin's pods cannot mount
+it. Or nothing chooses a configuration: neither a node's label nor the policy's default.
 
 Why it matters: nobody watches edits of the plugin's ConfigMap. Until the plugin starts anew, or its label changes, the
 old number of slots stays, and pods that were meant to share wait for whole GPUs.
@@ -21,7 +22,7 @@ from lockgate.diagnosis.rule import Failed, Skipped, on_each, rule
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.node_words import NodeWords
-from lockgate.diagnosis.views.plugin import Plugin
+from lockgate.diagnosis.views.plugin import Plugin, PluginState
 from lockgate.diagnosis.views.plugin_configs import PluginConfigs, Share
 from lockgate.kit.counted import agreeing, counted
 from lockgate.model import names
@@ -38,7 +39,7 @@ _UNKNOWN = re.compile(r"specified config (?P<name>\S*) does not exist")
     codes=("C13",),
     severity=Severity.WARNING,
     stages=(Stage.NODE, Stage.SCHEDULING, Stage.CLUSTER),
-    mutes=("operands/plugin-gone", "operands/crashes", "operands/init-waits"),
+    mutes=("operands/plugin-gone", "operands/crashes", "operands/init-waits", "operands/starting"),
 )
 def sharing_not_applied(
     stage: Stage,
@@ -55,6 +56,8 @@ def sharing_not_applied(
         if found := _UNKNOWN.search(log.text):
             where = f"log of {log.pod}/{log.container}"
             return _unknown(node, found["name"], Evidence(object=where, verbatim=found[0]))
+    if not isinstance(plugin_configs, Missing) and plugin_configs.is_absent and not isinstance(plugin, Missing):
+        return _absent(node, plugin_configs, plugin)
     if not isinstance(plugin_configs, Missing) and plugin_configs.lacks(node):
         return _lacks(node, plugin_configs)
     row = next(iter(gate_one.rows), None)
@@ -134,6 +137,42 @@ def _unknown(node: Node, name: str, said: Evidence) -> Failed:
                 "Label the node with a key of the plugin's ConfigMap (ClusterPolicy spec.devicePlugin.config.name)",
                 "kubectl get clusterpolicies -o jsonpath='{.items[*].spec.devicePlugin.config}'",
                 Risk.NONE,
+            ),
+        ),
+    )
+
+
+def _absent(node: Node, configs: PluginConfigs, plugin: Plugin) -> Failed | None:
+    state = plugin.on(node.name).state
+    if state in (PluginState.NOT_TARGETED, PluginState.NOT_INSTALLED):
+        return None
+    runs = state is PluginState.RUNNING
+    name = configs.place.rpartition("/")[2]
+    told = "A device plugin that runs goes on until it is started anew" if runs else "The device plugin cannot start"
+    return Failed(
+        about=f"configmap/{configs.place}",
+        severity=Severity.WARNING if runs else Severity.ERROR,
+        title="The ConfigMap of the device plugin does not exist",
+        summary=(
+            f"ClusterPolicy {configs.policy} names ConfigMap {configs.place}, which does not exist. {told}: its pods "
+            f"mount it."
+        ),
+        nodes=(node.name,),
+        evidence=(
+            Evidence(object=f"clusterpolicy/{configs.policy}", field="spec.devicePlugin.config.name", value=name),
+            Evidence(object=f"configmap/{configs.place}", value="absent"),
+        ),
+        remedy=(
+            Remedy(
+                "Make it, with a configuration under each key that nodes name",
+                f"kubectl create configmap {configs.as_arguments} --from-file=any=config.yaml",
+                Risk.LOW,
+            ),
+            Remedy(
+                "Or, if no configuration is wanted, take its name out of the policy (the plugins start anew)",
+                f"kubectl patch clusterpolicy {configs.policy} --type json -p "
+                '\'[{"op": "remove", "path": "/spec/devicePlugin/config"}]\'',
+                Risk.HIGH,
             ),
         ),
     )
