@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from lockgate.capacity.fit import Fit
+from lockgate.capacity.fit import Fit, Verdict
 from lockgate.capacity.overview import Overview
 from lockgate.capacity.what_if import WhatIf
 from lockgate.cli.comparing import Comparison
@@ -34,7 +34,7 @@ DOCUMENTS: dict[str, type] = {
     "diagnosis": Diagnosis,
     "survey": _document("Survey", Survey),
     "capacity": _document("Capacity", Overview),
-    "fit": _document("Fit", Fit, fits=bool, copies=int),
+    "fit": _document("Fit", Fit, verdict=Verdict, fits=bool, copies=int),
     "what-if": _document("WhatIf", WhatIf),
     "lint": _document("Lint", LintReport, exit_code=int),
     "smoke": _document("Smoke", nodes=tuple[Result, ...]),
