@@ -25,7 +25,8 @@ def cause(finding: Finding) -> tuple[str, ...]:
 def joined(same: Sequence[Finding]) -> Finding:
     """All as one, worded as the worst of them, which affects what any of them affects."""
     first = max(same, key=lambda f: f.severity.rank)
-    affects = dict.fromkeys(name for f in same for name in f.affects)
+    every = {id(f.affects): f.affects for f in same}.values()  # those of one pod strike the same
+    affects = dict.fromkeys(name for names in every for name in names)
     shown = _shown(first, same)
     left = len({f.about for f in same if _is_of_node(f)}) - len({f.about for f in shown if _is_of_node(f)})
     evidence = dict.fromkeys((*(e for f in shown for e in f.evidence), *more_nodes(left)))

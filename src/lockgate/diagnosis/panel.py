@@ -5,7 +5,8 @@ where a subject gives a group of rules the very same other facts as the subject 
 well: thousands of nodes whose stack is well are judged once by all the rules that look for what is wrong with it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from operator import is_
 from typing import Any
 
@@ -14,6 +15,7 @@ from lockgate.diagnosis.subject import Facts, arguments, is_common
 from lockgate.model.facts import Missing
 
 _Word = tuple[int, Rule, Outcome]  # the rule's place among all, and its outcome
+_Ask = Callable[..., Outcome]  # by the names of the facts that differ
 
 
 class Panel:
@@ -39,18 +41,39 @@ class _Group:
 
     def __init__(self, own: Needs, members: Sequence[tuple[int, Rule]]) -> None:
         self._own, self._members = own, members
+        self._names = tuple(need.name for need in own)
+        self._asked: list[tuple[int, Rule, _Ask]] | None = None
         self._last: tuple[Any, ...] | Missing | None = None
         self._words: list[_Word] = []
 
     def words(self, facts: Facts) -> list[_Word]:
         own = arguments(self._own, facts)
         if not _is_same(own, self._last):
-            self._last, self._words = own, []
-            for place, rule in self._members:
-                outcome = outcome_of(rule, arguments(rule.needs, facts))
-                if outcome is not None:
-                    self._words.append((place, rule, outcome))
+            self._last = own
+            outcomes = self._each(facts) if isinstance(own, Missing) else self._given(own, facts)
+            self._words = [word for word in outcomes if word[2] is not None]
         return self._words
+
+    def _each(self, facts: Facts) -> Iterator[_Word]:
+        for place, rule in self._members:
+            yield place, rule, outcome_of(rule, arguments(rule.needs, facts))
+
+    def _given(self, own: tuple[Any, ...], facts: Facts) -> Iterator[_Word]:
+        if self._asked is None:
+            self._asked = [(place, rule, _with_common(rule, facts)) for place, rule in self._members]
+        mine = dict(zip(self._names, own, strict=True))
+        for place, rule, ask in self._asked:
+            yield place, rule, ask(**mine)
+
+
+def _with_common(rule: Rule, facts: Facts) -> _Ask:
+    """A rule that has what is common to all subjects already, and is asked by what differs."""
+    common = Needs(need for need in rule.needs if is_common(need.name))
+    given = arguments(common, facts)
+    if isinstance(given, Missing):
+        said = outcome_of(rule, given)
+        return lambda **_: said
+    return partial(rule.check, **{need.name: value for need, value in zip(common, given, strict=True)})
 
 
 def outcome_of(rule: Rule, given: tuple[Any, ...] | Missing) -> Outcome:

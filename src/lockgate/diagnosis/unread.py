@@ -20,10 +20,10 @@ from lockgate.diagnosis.stage import Stage, statuses
 from lockgate.diagnosis.subject import Facts, Subject, sections_read
 from lockgate.diagnosis.unread_logs import unread_logs
 from lockgate.diagnosis.ways import COLLECT, PROBE, UNSEEN, read_log, read_node
-from lockgate.kit.by_identity import by_identity, by_two
+from lockgate.kit.by_identity import by_two
 from lockgate.kit.counted import counted
 from lockgate.kit.untyped import mapping_at
-from lockgate.model.facts import API_SECTIONS, Missing, NodeFiles, NodeFolders, NodeStates, Snapshot
+from lockgate.model.facts import API_SECTIONS, Missing, Snapshot
 from lockgate.model.finding import NotChecked, Severity
 from lockgate.model.objects import PodSpec
 from lockgate.model.pod_state import has_run
@@ -196,22 +196,12 @@ def _is_open(section: object) -> bool:
 def _of_node(section: str, subject: Subject, facts: Facts) -> Missing | None:
     """Either way to what a node says itself will do; of a node that is asked about it is said where neither is open."""
     name = subject.node.name if subject.node else subject.pod.spec.node_name if subject.pod else ""
-    ways = {way: facts.get(way) for way in _OF_NODE}
-    if not name or section != _OF_NODE[0] or any(_tells_of(name, way) for way in ways.values()):
+    if not name or section != _OF_NODE[0] or name in facts.get("read_nodes"):
         return None
-    missing = next((way for way in ways.values() if _is_open(way)), None)
+    missing = next((way for way in map(facts.get, _OF_NODE) if _is_open(way)), None)
     if missing is None and subject.stage is not Stage.NODE:
         return None
     return Missing(UNSEEN, missing.how if missing and _needs_permission(missing) else read_node(name))
-
-
-def _tells_of(node: str, known: NodeFolders | NodeStates | Missing) -> bool:
-    return not isinstance(known, Missing) and node in _named(known)
-
-
-@by_identity
-def _named(known: NodeFolders | NodeStates) -> frozenset[str]:
-    return frozenset(each.node if isinstance(each, NodeFiles) else each.name for each in known)
 
 
 def _concerns(section: str, subject: Subject, facts: Facts) -> bool:

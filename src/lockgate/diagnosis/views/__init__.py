@@ -12,6 +12,7 @@ from lockgate.diagnosis.views.claims import claims
 from lockgate.diagnosis.views.creation import creation
 from lockgate.diagnosis.views.demand import demand
 from lockgate.diagnosis.views.devices import devices
+from lockgate.diagnosis.views.events_by_object import events_by_object
 from lockgate.diagnosis.views.gate_of_pod import gate_of_pod
 from lockgate.diagnosis.views.gate_two import gate_two
 from lockgate.diagnosis.views.handler import handler
@@ -27,11 +28,14 @@ from lockgate.diagnosis.views.plugin import plugin
 from lockgate.diagnosis.views.plugin_configs import plugin_configs
 from lockgate.diagnosis.views.pod_events import pod_events, workload_events
 from lockgate.diagnosis.views.pod_logs import pod_logs
+from lockgate.diagnosis.views.published import published
+from lockgate.diagnosis.views.read_nodes import read_nodes
 from lockgate.diagnosis.views.refusals import refusals
 from lockgate.diagnosis.views.runtimes import runtimes
 from lockgate.diagnosis.views.stacks import stacks
 from lockgate.diagnosis.views.struck import struck
 from lockgate.diagnosis.views.told_refusal import told_refusal
+from lockgate.diagnosis.views.unregistered import unregistered
 from lockgate.diagnosis.views.words import words
 from lockgate.diagnosis.views.xids import xids
 
@@ -42,6 +46,7 @@ VIEWS: dict[str, Callable[..., Any]] = {
     "creation": creation,
     "demand": demand,
     "devices": devices,
+    "events_by_object": events_by_object,
     "gate_one": gate_of_pod,
     "gate_two": gate_two,
     "handler": handler,
@@ -56,6 +61,8 @@ VIEWS: dict[str, Callable[..., Any]] = {
     "plugin_configs": plugin_configs,
     "pod_events": pod_events,
     "pod_logs": pod_logs,
+    "published": published,
+    "read_nodes": read_nodes,
     "refusals": refusals,
     "runtime_class": runtime_class,
     "runtimes": runtimes,
@@ -63,6 +70,7 @@ VIEWS: dict[str, Callable[..., Any]] = {
     "stacks": stacks,
     "struck": struck,
     "told_refusal": told_refusal,
+    "unregistered": unregistered,
     "words": words,
     "workload_events": workload_events,
     "xids": xids,

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from lockgate.diagnosis.seen import event
-from lockgate.diagnosis.views.pod_events import events_of
+from lockgate.diagnosis.views.events_by_object import EventsByObject
 from lockgate.diagnosis.views.words import Said
 from lockgate.model.facts import Events, Missing
 from lockgate.model.finding import Evidence
@@ -42,11 +42,11 @@ def creation(
     controllers: tuple[Workload, ...],
     operand: DaemonSet | Missing,
     workload_events: Events | Missing,
-    events: Events | Missing,
+    events_by_object: EventsByObject | Missing,
 ) -> Creation:
     """The refusal of a workload and of the controllers below it, or of an operand's DaemonSet."""
     if not isinstance(operand, Missing):
-        return _of_daemon_set(operand, events)
+        return _of_daemon_set(operand, events_by_object)
     if isinstance(workload, Missing):
         return Creation(None, None)
     own = () if isinstance(workload_events, Missing) else workload_events
@@ -54,9 +54,9 @@ def creation(
     return Creation(workload, next(iter(words), None))
 
 
-def _of_daemon_set(owner: DaemonSet, events: Events | Missing) -> Creation:
+def _of_daemon_set(owner: DaemonSet, events: EventsByObject | Missing) -> Creation:
     whole = owner.status.current_number_scheduled >= owner.status.desired_number_scheduled
-    own = () if isinstance(events, Missing) or whole else events_of(events, "DaemonSet", owner)
+    own = () if isinstance(events, Missing) or whole else events.of("DaemonSet", owner)
     return Creation(owner, next(_newest(own), None))
 
 

@@ -1,14 +1,15 @@
 """The node that the pod is on, as the API has it, and what its labels say."""
 
-from lockgate.model.facts import Missing, Nodes
+from lockgate.diagnosis.views.places import Places
+from lockgate.model.facts import Missing
 from lockgate.model.finding import Evidence
 from lockgate.model.objects import Labels, Node, Pod
 from lockgate.model.told import UNSEEN_NODE
 
 
-def own_node(pod: Pod, nodes: Nodes) -> Node | Missing:
+def own_node(pod: Pod, places: Places) -> Node | Missing:
     """The pod's node; Missing where it has none, or its node is not among the facts."""
-    found = next((n for n in nodes if n.name == pod.spec.node_name), None)
+    found = places.nodes.get(pod.spec.node_name)
     named = pod.spec.node_name not in ("", UNSEEN_NODE)
     return found or Missing(f"node {pod.spec.node_name if named else 'of the pod'} is not among the facts")
 

@@ -12,8 +12,9 @@ Fix: install driver 570.172.08 or later, or go back to 570.86.15; or give all GP
 from lockgate.diagnosis.rule import Failed, on_each, rule
 from lockgate.diagnosis.seen import listed
 from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.views.published import Published
 from lockgate.model import names
-from lockgate.model.facts import Missing, Nodes, NodeStates
+from lockgate.model.facts import Missing, Nodes
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Node, Pod
 
@@ -24,12 +25,10 @@ _PARTS = ("nvidia.com/cuda.driver.major", "nvidia.com/cuda.driver.minor", "nvidi
 
 
 @rule(codes=("C15",), severity=Severity.WARNING, stages=(Stage.SCHEDULING, Stage.CREATING, Stage.NODE))
-def driver_hangs_with_mig(
-    pod: Pod, node: Node | Missing, nodes: Nodes, node_states: NodeStates | Missing
-) -> Failed | None:
+def driver_hangs_with_mig(pod: Pod, node: Node | Missing, nodes: Nodes, published: Published) -> Failed | None:
     near = (node,) if isinstance(node, Node) else nodes
     asked = [n for n in near if pod.spec.node_name in ("", n.name) and _is_mixed(n)]
-    found = [(n, e) for n in asked if (e := _driver(n, node_states)).value in _HANGING]
+    found = [(n, e) for n in asked if (e := _driver(n, published)).value in _HANGING]
     return on_each([_failed(n, version) for n, version in found]) if found else None
 
 
@@ -55,16 +54,15 @@ def _is_mixed(node: Node) -> bool:
     return any(map(names.is_whole_gpu, offered)) and any(name.startswith(names.MIG_PREFIX) for name in offered)
 
 
-def _driver(node: Node, states: NodeStates | Missing) -> Evidence:
+def _driver(node: Node, states: Published) -> Evidence:
     """The driver's version as feature discovery labelled it, else as the node's validator published it."""
     labels = node.metadata.labels
     version = labels.get(_FULL) or ".".join(labels[part] for part in _PARTS if part in labels)
     if version:
         return Evidence(object=f"node/{node.name}", field=f"metadata.labels[{_FULL}]", value=version)
-    known = () if isinstance(states, Missing) else states
-    published = (s.status.driver.version for s in known if s.name == node.name and s.status.driver)
-    place = f"gpunodestate/{node.name}"
-    return Evidence(object=place, field="status.driver.version", value=next(published, ""))
+    state = states.get(node.name)
+    told = state.status.driver.version if state and state.status.driver else ""
+    return Evidence(object=f"gpunodestate/{node.name}", field="status.driver.version", value=told)
 
 
 def _offers(node: Node) -> Evidence:

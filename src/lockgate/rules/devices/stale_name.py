@@ -17,9 +17,10 @@ from lockgate.diagnosis.seen import asked, gate_row, listed
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.devices import Devices
 from lockgate.diagnosis.views.gate_one import GateOne
+from lockgate.diagnosis.views.places import Places
 from lockgate.diagnosis.views.plugin import Plugin
 from lockgate.model import names
-from lockgate.model.facts import Missing, Nodes
+from lockgate.model.facts import Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Node, Pod
 from lockgate.scheduling.requests import amounts
@@ -34,11 +35,11 @@ _SHARED = ".shared"
     mutes=("kubelet/refused", "devices/unhealthy"),
 )
 def stale_name(
-    pod: Pod, gate_one: GateOne, nodes: Nodes, devices: Devices, plugin: Plugin | Missing, stage: Stage
+    pod: Pod, gate_one: GateOne, places: Places, devices: Devices, plugin: Plugin | Missing, stage: Stage
 ) -> Failed | None:
-    by_name = {node.name: node for node in nodes}
-    rows = [row for row in gate_one.nearest if _is_stale(row, gate_one, by_name[row.node], devices, stage)]
-    return on_each([_failed(pod, gate_one, row, by_name[row.node], devices, plugin) for row in rows]) if rows else None
+    known = places.nodes
+    rows = [row for row in gate_one.nearest if _is_stale(row, gate_one, known[row.node], devices, stage)]
+    return on_each([_failed(pod, gate_one, row, known[row.node], devices, plugin) for row in rows]) if rows else None
 
 
 def _failed(pod: Pod, gate: GateOne, row: GateRow, node: Node, devices: Devices, plugin: Plugin | Missing) -> Failed:

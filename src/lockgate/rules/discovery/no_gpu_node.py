@@ -21,11 +21,11 @@ from lockgate.diagnosis.plugin_start import starting
 from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.seen import listed, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.views.events_by_object import EventsByObject
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.operator_words import OperatorWords
 from lockgate.diagnosis.views.places import Places
 from lockgate.diagnosis.views.plugin import Plugin
-from lockgate.diagnosis.views.pod_events import events_of
 from lockgate.kit.counted import counted
 from lockgate.model import names
 from lockgate.model.facts import DaemonSets, Events, Missing, Nodes, Pods, Snapshot
@@ -62,6 +62,7 @@ def no_gpu_node(
     demand: Pods,
     daemon_sets: DaemonSets | Missing,
     pod_events: Events | Missing,
+    events_by_object: EventsByObject | Missing,
     snapshot: Snapshot,
     operator_words: OperatorWords,
     plugin: Plugin | Missing,
@@ -86,9 +87,10 @@ def no_gpu_node(
     beside = asked is not None and not isinstance(places, Missing) and bool(places.with_gpus)
     plain = asked is not None and beside and _is_plain(asked, daemon_sets)
     explained = bool(discovered) or not _is_expected(daemon_sets)
+    unserved = stage is Stage.CLUSTER and _unserved(demand, events_by_object, snapshot)
     return Failed(
         about="nodes",
-        severity=Severity.INFO if plain else _severity(stage, pod_events, explained, demand, snapshot),
+        severity=Severity.INFO if plain else _severity(stage, pod_events, explained, demand, unserved),
         title=f"{asked.name} is not known to have a GPU" if asked is not None and beside else "",
         codes=("B11",) if by_cloud else ("G02", "G03") if discovered else ("G01",),
         summary=f"{_lack(nodes, node, gate_one.resource)}; {_found(discovered, out, asked)}.",
@@ -170,7 +172,7 @@ def _label_it(out: OutOfReach) -> Remedy:
 
 
 def _severity(
-    stage: Stage, pod_events: Events | Missing, explained: bool, demand: Pods, snapshot: Snapshot
+    stage: Stage, pod_events: Events | Missing, explained: bool, demand: Pods, unserved: bool
 ) -> Severity | None:
     """A cluster, or a node, may well have no GPU: no fault at all where nobody waits, and nothing lacks discovery.
 
@@ -178,10 +180,14 @@ def _severity(
     """
     if stage is Stage.SCHEDULING:
         return Severity.WARNING if isinstance(pod_events, Missing) else None
-    events = () if isinstance(snapshot.events, Missing) else snapshot.events
-    lacking = [pod for pod in demand if not coming(events_of(events, "Pod", pod), snapshot.taken_at)]
-    as_it_should_be = (explained or bool(demand)) and not lacking
+    as_it_should_be = (explained or bool(demand)) and not unserved
     return Severity.INFO if stage is Stage.CLUSTER and as_it_should_be else Severity.WARNING
+
+
+def _unserved(demand: Pods, events: EventsByObject | Missing, snapshot: Snapshot) -> bool:
+    """Whether a pod waits for which no autoscaler is adding a node."""
+    told = (() if isinstance(events, Missing) else events.of("Pod", pod) for pod in demand)
+    return any(not coming(each, snapshot.taken_at) for each in told)
 
 
 def _is_expected(daemon_sets: DaemonSets | Missing) -> bool:

@@ -14,7 +14,8 @@ from lockgate.diagnosis.rule import Failed, Passed, rule
 from lockgate.diagnosis.seen import pod_ref
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import gpu_asked
-from lockgate.model.facts import Missing, Nodes
+from lockgate.diagnosis.views.places import Places
+from lockgate.model.facts import Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 
@@ -25,13 +26,13 @@ from lockgate.model.objects import Pod
     stages=(Stage.RUNNING, Stage.FAILED),
     mutes=("gpu-use/not-injected", "gpu-use/capability-left-out", "gpu-use/no-devices-found"),
 )
-def request_dropped(pod: Pod, nodes: Nodes | Missing) -> Failed | Passed | None:
+def request_dropped(pod: Pod, places: Places | Missing) -> Failed | Passed | None:
     resource, node_name = gpu_asked(pod), pod.spec.node_name
     if _has_device(pod, resource):
         return Passed(f"the kubelet allocated {resource} to it")
     if claim := _claimed(pod, resource):
         return Passed(f"the claim {claim} serves its {resource}")
-    node = None if isinstance(nodes, Missing) else next((n for n in nodes if n.name == node_name), None)
+    node = None if isinstance(places, Missing) else places.nodes.get(node_name)
     if node is None or resource in node.status.capacity or resource in node.status.allocatable:
         return None
     return Failed(

@@ -14,7 +14,8 @@ from lockgate.diagnosis.rule import Failed, Passed, on_each, rule
 from lockgate.diagnosis.seen import condition_of, gate_row
 from lockgate.diagnosis.stage import Stage, is_ready
 from lockgate.diagnosis.views.gate_one import GateOne
-from lockgate.model.facts import Missing, Nodes
+from lockgate.diagnosis.views.places import Places
+from lockgate.model.facts import Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Condition, Node, Pod
 from lockgate.scheduling.taints import NODE_IS_SICK
@@ -42,12 +43,12 @@ from lockgate.scheduling.taints import NODE_IS_SICK
     ),
 )
 def not_ready(
-    node: Node | Missing, pod: Pod | Missing, nodes: Nodes | Missing, gate_one: GateOne | Missing, stage: Stage
+    node: Node | Missing, pod: Pod | Missing, places: Places | Missing, gate_one: GateOne | Missing, stage: Stage
 ) -> Failed | Passed | None:
     if stage is Stage.SCHEDULING:
-        lost = [_failed(n, ready, ()) for n in _kept_from(gate_one, nodes) if (ready := _ready(n)) is not None]
+        lost = [_failed(n, ready, ()) for n in _kept_from(gate_one, places) if (ready := _ready(n)) is not None]
         return on_each(lost) if lost else None
-    on = _beneath(pod, nodes) if isinstance(node, Missing) else node
+    on = _beneath(pod, places) if isinstance(node, Missing) else node
     ready = _ready(on)
     if on is None or ready is None:  # a cut file says nothing
         return None
@@ -82,21 +83,23 @@ def _failed(on: Node, ready: Condition, held: tuple[Evidence, ...]) -> Failed:
     )
 
 
-def _beneath(pod: Pod | Missing, nodes: Nodes | Missing) -> Node | None:
+def _beneath(pod: Pod | Missing, places: Places | Missing) -> Node | None:
     """The node of a pod that is not well there: one that still serves does so without its kubelet."""
-    if isinstance(pod, Missing) or isinstance(nodes, Missing) or not pod.spec.node_name or is_ready(pod):
+    if isinstance(pod, Missing) or isinstance(places, Missing) or not pod.spec.node_name or is_ready(pod):
         return None
-    return next((n for n in nodes if n.name == pod.spec.node_name), None)
+    return places.nodes.get(pod.spec.node_name)
 
 
-def _kept_from(gate: GateOne | Missing, nodes: Nodes | Missing) -> tuple[Node, ...]:
+def _kept_from(gate: GateOne | Missing, places: Places | Missing) -> tuple[Node, ...]:
     """The nodes that keep a waiting pod away by a taint of their illness, beside nearer ones that do not take it."""
-    if isinstance(gate, Missing) or isinstance(nodes, Missing) or not all(row.obstacles for row in gate.nearest):
+    if isinstance(gate, Missing) or isinstance(places, Missing) or not all(row.obstacles for row in gate.nearest):
         return ()
     fewest = min((len(row.obstacles) for row in gate.nearest), default=0)
     farther = (row for row in gate.candidates if len(row.obstacles) > fewest and Obstacle.TAINT in row.obstacles)
     sick = {row.node for row in farther if any(t.key.startswith(NODE_IS_SICK) for t in row.taints)}
-    return tuple(n for n in nodes if n.name in sick and (ready := _ready(n)) is not None and ready.status != "True")
+    return tuple(
+        n for n in places.all if n.name in sick and (ready := _ready(n)) is not None and ready.status != "True"
+    )
 
 
 def _held(gate: GateOne | Missing) -> tuple[Evidence, ...]:

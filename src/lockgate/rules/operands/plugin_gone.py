@@ -25,10 +25,12 @@ from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.claims import offered_on
 from lockgate.diagnosis.views.devices import Devices
 from lockgate.diagnosis.views.gate_one import GateOne
+from lockgate.diagnosis.views.places import Places
 from lockgate.diagnosis.views.plugin import Plugin, PluginOn, PluginState, plugin_on
 from lockgate.diagnosis.views.pod_logs import PodLogs
+from lockgate.diagnosis.views.published import Published
 from lockgate.diagnosis.ways import log_command
-from lockgate.model.facts import Missing, Nodes, NodeStates, ResourceSlices
+from lockgate.model.facts import Missing, ResourceSlices
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.node_state import GPUNodeState
 from lockgate.model.objects import Pod
@@ -51,27 +53,24 @@ def plugin_gone(
     pod: Pod,
     gate_one: GateOne,
     plugin: Plugin | Missing,
-    nodes: Nodes,
+    places: Places,
     devices: Devices,
     pod_logs: PodLogs | Missing,
-    node_states: NodeStates | Missing,
+    published: Published,
     resource_slices: ResourceSlices | Missing,
     stage: Stage,
 ) -> Failed | Passed | None:
     without = gate_one.nearest_with(Obstacle.NO_RESOURCE, Obstacle.GONE)
-    of = {row.node for row in without}
-    here = [node for node in nodes if node.name in of] if of else []
-    on = {node.name: plugin_on(plugin, node) for node in here}
+    here = {row.node: places.nodes[row.node] for row in without}
+    on = {name: plugin_on(plugin, node) for name, node in here.items()}
     # A node that offers other GPU resources has a plugin that serves.
     lost = [r for r in without if (r.known or _is_broken(on[r.node])) and not r.others and not devices.explain(r)]
     lost = [r for r in lost if not _is_by_claims(r, on[r.node], resource_slices)]
     if stage is Stage.NODE:  # seen from the node, what keeps the plugin away is the fault, and told by its own rule
         lost = [r for r in lost if on[r.node].state is not PluginState.NOT_TARGETED]
     if lost:
-        states = {} if isinstance(node_states, Missing) else {state.name: state for state in node_states}
-        named = {node.name: named_plugin(node) for node in here}
-        judged = [(row, _named(on[row.node], named.get(row.node, ""))) for row in lost]
-        return on_each([_failed(gate_one, row, it, pod_logs, states.get(row.node)) for row, it in judged])
+        judged = [(row, _named(on[row.node], named_plugin(here[row.node]))) for row in lost]
+        return on_each([_failed(gate_one, row, it, pod_logs, published.get(row.node)) for row, it in judged])
     serving = [r.node for r in gate_one.rows if r.allocatable]
     return Passed(f"a plugin serves on {listed(serving)}") if serving else None
 

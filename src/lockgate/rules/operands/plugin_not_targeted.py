@@ -16,9 +16,10 @@ from lockgate.diagnosis.rule import Failed, Passed, Skipped, on_each, rule
 from lockgate.diagnosis.seen import gate_row, label_missed, listed
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
+from lockgate.diagnosis.views.places import Places
 from lockgate.diagnosis.views.plugin import Plugin, PluginOn, PluginState, plugin_on
 from lockgate.model import names
-from lockgate.model.facts import Missing, Nodes
+from lockgate.model.facts import Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Node, Pod
 from lockgate.scheduling.selectors import Miss
@@ -51,12 +52,11 @@ class _Out(msgspec.Struct, frozen=True):
     ),
 )
 def plugin_not_targeted(
-    pod: Pod, gate_one: GateOne, plugin: Plugin | Missing, nodes: Nodes, stage: Stage
+    pod: Pod, gate_one: GateOne, plugin: Plugin | Missing, places: Places, stage: Stage
 ) -> Failed | Passed | Skipped | None:
     without = [row for row in _without_devices(gate_one) if not row.for_machines]
-    known = {node.name: node for node in nodes} if without else {}
-    judged = [(row, plugin_on(plugin, known[row.node])) for row in without]
-    out = [(row, _out(on, known[row.node])) for row, on in judged if on.state is PluginState.NOT_TARGETED]
+    judged = [(row, plugin_on(plugin, places.nodes[row.node])) for row in without]
+    out = [(row, _out(on, places.nodes[row.node])) for row, on in judged if on.state is PluginState.NOT_TARGETED]
     if out:
         return on_each([_failed(gate_one, row, each, plugin, stage) for row, each in out])
     if isinstance(plugin, Missing):

@@ -17,9 +17,10 @@ from lockgate.diagnosis.rule import Failed, Passed, Skipped, on_each, rule
 from lockgate.diagnosis.seen import listed, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
+from lockgate.diagnosis.views.places import Places
 from lockgate.diagnosis.views.told_refusal import ToldRefusal
 from lockgate.model import names
-from lockgate.model.facts import Missing, Nodes, Pods
+from lockgate.model.facts import Missing, Pods
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Node, Pod
 
@@ -29,20 +30,24 @@ _SAID: Final = re.compile(r"/cordon-(?:by|reason)$")
 
 @rule(codes=("B03",), severity=Severity.BLOCKER, stages=(Stage.SCHEDULING, Stage.NODE))
 def cordoned(
-    pod: Pod, gate_one: GateOne | Missing, nodes: Nodes | Missing, stage: Stage, demand: Pods, told_refusal: ToldRefusal
+    pod: Pod,
+    gate_one: GateOne | Missing,
+    places: Places | Missing,
+    stage: Stage,
+    demand: Pods,
+    told_refusal: ToldRefusal,
 ) -> Failed | Passed | Skipped | None:
-    if isinstance(nodes, Missing):
+    if isinstance(places, Missing):
         if told_refusal.obstacle is Obstacle.CORDON:
             return _as_told(told_refusal)
-        return Skipped(nodes.reason, nodes.how)
+        return Skipped(places.reason, places.how)
     if isinstance(gate_one, Missing):
         return Skipped(gate_one.reason, gate_one.how)
     rows = gate_one.nearest_with(Obstacle.CORDON)
     if rows:
         # Seen from the node it may be meant, and as long as nobody waits it costs nothing.
         meant = (Severity.WARNING if demand else Severity.INFO) if stage is Stage.NODE else None
-        by_name = {node.name: node for node in nodes}
-        return on_each([_failed(pod, row, by_name[row.node], meant) for row in rows])
+        return on_each([_failed(pod, row, places.nodes[row.node], meant) for row in rows])
     return Passed("no GPU node that could take it is cordoned") if gate_one.rows else None
 
 
