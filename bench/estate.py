@@ -3,7 +3,8 @@
 Every second node has eight GPUs, all of them requested, so that the pod `team-0/wants-one` cannot be placed. The pods
 are those of 3,000 workloads. Objects have the size of real ones, `managedFields` included, and differ where real ones
 do: names, addresses, moments, the volume of the service account's token. The server answers what kubectl's and our
-lists ask for (pages, field selectors by node and phase, discovery) and counts the requests (`/asked`).
+lists ask for (pages in the order of names as etcd keeps them, field selectors by node and phase, discovery) and counts the
+requests (`/asked`).
 """
 
 import asyncio
@@ -133,13 +134,14 @@ class Estate:
 
     def __init__(self) -> None:
         self.asked = 0
-        self._nodes = {f"node-{i}": _bytes(node(i)) for i in range(NODES)}
+        self._nodes = {name: _bytes(node(i)) for name, i in sorted((f"node-{i}", i) for i in range(NODES))}
         self._pods: dict[tuple[str, str], tuple[str, bytes]] = {}
         self._lists: dict[tuple[str | None, str], list[bytes]] = {}
         for number in range(PODS - 1):
             workload = f"w{number % WORKLOADS}"
             self._add(f"{workload}-{number}", f"team-{number % 60}", f"node-{number % NODES}", _gpus_of(number))
         self._add("wants-one", "team-0", "", 1)
+        self._pods = dict(sorted(self._pods.items()))
 
     def _add(self, name: str, namespace: str, on: str, gpus: int) -> None:
         self._pods[(namespace, name)] = on, _bytes(pod(name, namespace, on, gpus=gpus))
