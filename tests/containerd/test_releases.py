@@ -66,3 +66,14 @@ def test_releases_compare_as_releases_do() -> None:
 def test_every_family_has_built_in_values(family: object) -> None:
     built_in = baseline(family.baseline)  # type: ignore[attr-defined]
     assert {"version", "root", "plugins"} <= built_in.keys()
+
+
+def test_a_release_that_can_be_judged_is_found_in_a_text() -> None:
+    assert Release.found_in("containerd github.com/containerd/containerd v1.7.24 88bf19b") == Release.parse("1.7.24")
+    assert Release.found_in("1.2.0") is None
+    assert Release.found_in("cri-o") is None
+
+
+def test_a_release_older_than_every_family_is_refused_with_its_name() -> None:
+    with pytest.raises(ValueError, match=r"containerd 1\.2\.0 is older than the oldest family known"):
+        Release.judged("1.2.0")

@@ -53,11 +53,9 @@ def _release(text: str | None) -> "Release | None":
     if text is None:
         return None
     try:
-        release = Release.parse(text)
-        release.family  # noqa: B018 - raises for a release older than any that is known
+        return Release.judged(text)
     except ValueError as error:
         raise FactsError(f"--release: {error}", 2) from None
-    return release
 
 
 def _is_bundle(path: str) -> bool:
@@ -69,6 +67,7 @@ def _is_bundle(path: str) -> bool:
 def _trees(paths: list[str], options: argparse.Namespace, release: "Release | None") -> list[Looked]:
     from lockgate.collect.node_files import node_trees
     from lockgate.collect.node_tree import presence
+    from lockgate.containerd.releases import Release
     from lockgate.lint.asked_paths import asked_paths
     from lockgate.lint.subject import Subject
 
@@ -76,7 +75,7 @@ def _trees(paths: list[str], options: argparse.Namespace, release: "Release | No
         raise FactsError(f"--node {options.node}: {paths[0]} is no bundle with nodes/<node>/", 2)
     found = []
     for tree in node_trees(paths, release, options.root):
-        subject = Subject(tree.files, tree.root, release or _parsed(tree.version), shown=tree.places)
+        subject = Subject(tree.files, tree.root, release or Release.found_in(tree.version), shown=tree.places)
         there = presence(tree, asked_paths(subject))
         writable = {path: Path(tree.places[path]) for path in tree.writable}
         found.append(Looked(replace(subject, presence=there, node=_since(tree)), writable))
@@ -91,17 +90,6 @@ def _since(tree: "NodeTree") -> "NodeFacts | None":
     started = tree.started or parse_moment(tree.outputs.get("containerd-started.txt", ""))
     written = tree.modified or parse_written(tree.outputs.get("containerd-files.txt", ""))
     return NodeFacts(started=started, modified=written) if started and written else None
-
-
-def _parsed(text: str) -> "Release | None":
-    from lockgate.containerd.releases import Release
-
-    try:
-        release = Release.parse(text)
-        release.family  # noqa: B018
-    except ValueError:
-        return None
-    return release
 
 
 # --- nodes of a bundle or of the cluster

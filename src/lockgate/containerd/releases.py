@@ -7,6 +7,7 @@ row, and the recorded truth in tests/truth. To add a family, add a row and recor
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import total_ordering
@@ -251,6 +252,20 @@ class Release:
         major, minor, patch, stage, number = match.groups()
         debian = any(mark in text for mark in _DEBIAN)
         return cls(int(major), int(minor), int(patch), stage or "", int(number or 0), debian)
+
+    @classmethod
+    def judged(cls, text: str) -> Release:
+        """As `parse`, for a release of a known family; ValueError also for one that is older than all of them."""
+        release = cls.parse(text)
+        release.family  # noqa: B018 - raises for such a one
+        return release
+
+    @classmethod
+    def found_in(cls, text: str) -> Release | None:
+        """The same; None where there is none."""
+        with suppress(ValueError):
+            return cls.judged(text)
+        return None
 
     @property
     def family(self) -> Family:

@@ -20,6 +20,7 @@ from lockgate.agents.driver_ready import read_driver_ready
 from lockgate.agents.live_settings import LiveSettings
 from lockgate.agents.node_state import Publisher
 from lockgate.agents.options import SettingsError
+from lockgate.agents.stderr_log import log_to_stderr
 from lockgate.model.node_state import DevicesState
 
 _log = logging.getLogger("lockgate.device_plugin")
@@ -28,7 +29,7 @@ HOST: Final = Path("/host")
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run until stopped; 0 after a clean stop, 1 when there is no driver (FAIL_ON_INIT_ERROR), 2 for bad settings."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
+    log_to_stderr()
     gc.freeze()  # what is imported lives as long as we do; the rest is little, and collected as ever, to stay little
     arguments = sys.argv[1:] if argv is None else list(argv)
     try:

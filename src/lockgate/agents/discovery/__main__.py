@@ -12,6 +12,7 @@ from pathlib import Path
 from lockgate.agents.discovery.agent import Discovery
 from lockgate.agents.discovery.scan import scan
 from lockgate.agents.node_state import Publisher
+from lockgate.agents.stderr_log import log_to_stderr
 from lockgate.kit.garbage import collect_seldom
 from lockgate.kube.api import Api
 from lockgate.kube.errors import ConfigError
@@ -21,7 +22,7 @@ _log = logging.getLogger("lockgate.discovery")
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run until stopped; 0 then, 1 without a way to the API server, 2 for bad settings. `--print` only prints."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
+    log_to_stderr()
     collect_seldom()
     options = _parser().parse_args(argv)
     if options.print:

@@ -37,12 +37,8 @@ def gate_two(host: Path, node: Mapping[str, Any]) -> State | None:
 def _runtime(host: Path, version: str) -> RuntimeState | None:
     """containerd's files, and what they amount to where they load; None where there are none to be seen."""
     place = next((one for one in DISTRIBUTIONS if Root(host).resolve(one.config)), None)
-    try:
-        release = Release.parse(version)
-        release.family  # noqa: B018 - raises for a release older than any that is known
-    except ValueError:
-        return None
-    if place is None:
+    release = Release.found_in(version)
+    if release is None or place is None:
         return None
     files = read_files(host, place.config, release, place.drop_ins)
     effective = resolve(files, place.config, release)

@@ -14,6 +14,7 @@ from lockgate.agents.features.agent import FeatureAgent
 from lockgate.agents.features.settings import Settings, read_settings
 from lockgate.agents.live_settings import LiveSettings
 from lockgate.agents.options import SettingsError
+from lockgate.agents.stderr_log import log_to_stderr
 from lockgate.kube.api import Api
 
 _log = logging.getLogger("lockgate.features")
@@ -21,7 +22,7 @@ _log = logging.getLogger("lockgate.features")
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run until stopped, or once; 1 when there is no driver (FAIL_ON_INIT_ERROR), 2 for bad settings."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
+    log_to_stderr()
     gc.freeze()  # what is imported lives as long as we do; the rest is little, and collected as ever, to stay little
     arguments = sys.argv[1:] if argv is None else list(argv)
     try:

@@ -15,6 +15,7 @@ import msgspec
 from lockgate.agents.driver_ready import read_driver_ready
 from lockgate.agents.node_state import Publisher
 from lockgate.agents.options import SettingsError
+from lockgate.agents.stderr_log import log_to_stderr
 from lockgate.agents.toolkit.agent import Agent, Publish
 from lockgate.agents.toolkit.change import CONFIGURED, REFUSED, ROLLED_BACK
 from lockgate.agents.toolkit.here import fit
@@ -34,7 +35,7 @@ class LockedError(Exception):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run until stopped; 0 after a clean stop, 1 when locked out or a single pass failed, 2 for bad settings."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
+    log_to_stderr()
     collect_seldom()
     try:
         words = sys.argv[1:] if argv is None else list(argv)

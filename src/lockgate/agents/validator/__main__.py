@@ -12,6 +12,7 @@ from typing import Final
 
 from lockgate.agents.node_state import Publisher
 from lockgate.agents.options import SettingsError
+from lockgate.agents.stderr_log import log_to_stderr
 from lockgate.agents.validator.cuda import check_cuda
 from lockgate.agents.validator.driver import check_driver
 from lockgate.agents.validator.plugin import check_plugin
@@ -35,7 +36,7 @@ CHECKS: Final[Mapping[str, Check]] = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one step; 0 when it passed, 1 when it did not (with WITH_WAIT it is tried for ever), 2 for bad settings."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
+    log_to_stderr()
     collect_seldom()
     try:
         settings = read_settings(sys.argv[1:] if argv is None else list(argv), os.environ)

@@ -100,7 +100,7 @@ class NodeGate:
             self._folder.outputs.get("containerd-version", "") if self._folder else "",
             self._kubelets_runtime.removeprefix(_CONTAINERD),
         )
-        return next((r for r in map(_release, texts) if r is not None), None)
+        return next((r for r in map(Release.found_in, texts) if r is not None), None)
 
     def quote(self, origin: Origin, *, field: str = "", value: str = "", note: str = "") -> Evidence:
         """Evidence from a place of the node's files; where the release says it itself, the top-level config stands."""
@@ -234,15 +234,6 @@ def _claims(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
     for name, path in pairs:
         claims[name] = (*claims.get(name, ()), path)
     return claims
-
-
-def _release(text: str) -> Release | None:
-    try:
-        release = Release.parse(text)
-        release.family  # noqa: B018 - raises for a release older than any that is known
-    except ValueError:
-        return None
-    return release
 
 
 def _directory(files: Mapping[str, str], path: str) -> Directory:
