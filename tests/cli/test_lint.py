@@ -283,6 +283,19 @@ def test_bad_input_is_one_line_and_exit_2(tmp_path: Path) -> None:
         assert answer.stderr.count("\n") == 1
 
 
+def test_of_a_node_with_another_runtime_it_is_said_why_nothing_is_judged(tmp_path: Path) -> None:
+    body = {"kind": "Node", "apiVersion": "v1", "metadata": {"name": "gpu-c"}}
+    body["status"] = {"nodeInfo": {"containerRuntimeVersion": "cri-o://1.34.2"}}
+    (tmp_path / "cluster").mkdir()
+    (tmp_path / "cluster" / "nodes.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": [body]}))
+    for node in ("gpu-a", "gpu-c"):
+        (tmp_path / f"nodes/{node}/etc/containerd").mkdir(parents=True)
+        (tmp_path / f"nodes/{node}/etc/containerd/config.toml").write_text("version = 2\n")
+    answer = lint(tmp_path, "--node", "gpu-c")
+    assert (answer.returncode, answer.stdout) == (2, "")
+    assert "node gpu-c: it runs cri-o://1.34.2, whose configuration lint does not read" in answer.stderr
+
+
 def test_a_bundle_is_judged_node_by_node() -> None:
     whole = lint(BUNDLES / "dropin-trap.tgz")
     assert whole.returncode == 3

@@ -27,6 +27,15 @@ def node_subjects(snapshot: Snapshot) -> list[Subject]:
     return [subject for subject in found if subject is not None]
 
 
+def other_runtime(snapshot: Snapshot, name: str) -> str:
+    """Why there is nothing to judge of a node whose kubelet uses no containerd; "" where it does, or does not say."""
+    nodes = () if isinstance(snapshot.nodes, Missing) else snapshot.nodes
+    told = next((n.status.node_info.container_runtime_version for n in nodes if n.name == name), "")
+    if "://" not in told or told.startswith("containerd://"):
+        return ""
+    return f"it runs {told}, whose configuration lint does not read, and no CDI specification of it is known"
+
+
 def _subject(
     snapshot: Snapshot, gate: NodeGate, folder: NodeFiles | None, state: GPUNodeState | None
 ) -> Subject | None:

@@ -98,6 +98,7 @@ def _since(tree: "NodeTree") -> "NodeFacts | None":
 def _bundle(path: str, node: str | None, release: "Release | None") -> list[Looked]:
     import sys
 
+    from lockgate.cli.node_subjects import other_runtime
     from lockgate.collect.offline import from_path
 
     facts = from_path(path, sys.stdin.buffer)
@@ -107,6 +108,8 @@ def _bundle(path: str, node: str | None, release: "Release | None") -> list[Look
     found = _subjects(facts, release)
     names = [subject.name for subject in found]
     if node is not None and node not in names:
+        if why := other_runtime(facts, node):
+            raise FactsError(f"{path}: node {node}: {why}", 2)
         raise FactsError(f"{path}: holds no files of node {node} (there is: {', '.join(names) or 'none'})", 2)
     if not found:
         raise FactsError(f"{path}: holds no containerd or CDI files of any node (nodes/<node>/etc/...)", 2)
@@ -114,6 +117,7 @@ def _bundle(path: str, node: str | None, release: "Release | None") -> list[Look
 
 
 def _live(options: argparse.Namespace, release: "Release | None") -> list[Looked]:
+    from lockgate.cli.node_subjects import other_runtime
     from lockgate.collect.live_node import from_node
     from lockgate.kube.errors import ApiError, Unreachable
     from lockgate.model.facts import Missing
@@ -130,7 +134,7 @@ def _live(options: argparse.Namespace, release: "Release | None") -> list[Looked
     found = _subjects(snapshot, release)
     if not found:
         text = "the toolkit agent has not published its containerd files (gpunodestates), or they were too long"
-        raise FactsError(f"node {options.node}: {text}", 2)
+        raise FactsError(f"node {options.node}: {other_runtime(snapshot, options.node) or text}", 2)
     return [Looked(subject, {}) for subject in found]
 
 
