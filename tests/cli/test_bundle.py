@@ -57,6 +57,27 @@ def test_a_folder_without_a_manifest_is_shown_as_far_as_it_goes(tmp_path: Path) 
     assert "notes.txt" in result.stdout
 
 
+def test_a_must_gather_folder_shows_what_of_it_is_read(tmp_path: Path) -> None:
+    unpack(BUNDLES.parent / "collect/must_gather/unhealthy.tgz", tmp_path)
+    folder = next(tmp_path.iterdir())
+    (folder / "gpu_device_usage_gpu-a.log").write_text("# nvidia-smi output from gpu-a\n")
+    (folder / "notes.md").write_text("mine")
+    document = json.loads(run("bundle", "show", str(folder), "-o", "json").stdout)
+    (area,) = document["sections"]
+    assert (area["name"], area["count"] > 10) == ("must-gather", True)
+    assert "notes.md" in document["ignored"]
+    assert not any("gpu_device_usage" in name for name in document["ignored"])
+
+
+def test_a_folder_of_files_under_any_names_shows_what_of_it_is_read(tmp_path: Path) -> None:
+    (tmp_path / "my pods.json").write_text('{"apiVersion": "v1", "kind": "PodList", "items": []}')
+    (tmp_path / "photo.png").write_bytes(b"x")
+    result = run("bundle", "show", str(tmp_path))
+    assert result.returncode == 4
+    assert "files" in result.stdout
+    assert "Not read: photo.png" in result.stdout
+
+
 def test_a_link_is_shown_as_lacking(tmp_path: Path) -> None:
     folder = unpacked("unhealthy", tmp_path)
     (folder / "cluster/jobs.yaml").symlink_to("/srv/jobs.yaml")

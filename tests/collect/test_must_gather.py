@@ -96,6 +96,16 @@ def test_a_policy_that_is_marked_missing_is_known_to_be_missing(tmp_path: Path) 
     assert read(folder).cluster_policies == ()
 
 
+def test_what_nvidia_smi_printed_on_a_node_is_its_output(tmp_path: Path) -> None:
+    folder = unpacked(tmp_path)
+    said = "Warning: MIG mode is in pending enable state for GPU 00000000:17:00.0"
+    usage = f"# nvidia-smi output from gpu-a\n{said}\n# lsof from gpu-a\n{'x' * 3_000_000}\n"
+    (folder / "gpu_device_usage_gpu-a.log").write_text(usage)
+    facts = read(folder)
+    assert not isinstance(facts.node_files, Missing)
+    assert [(of.node, of.outputs) for of in facts.node_files] == [("gpu-a", {"nvidia-smi": said})]
+
+
 def test_a_broken_file_in_it_is_named(tmp_path: Path) -> None:
     folder = unpacked(tmp_path)
     (folder / "gpu_operand_pods.yaml").write_text("apiVersion: [")

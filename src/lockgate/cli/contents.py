@@ -7,14 +7,17 @@ from typing import Any
 
 import msgspec
 
+from lockgate.collect import loose, must_gather
 from lockgate.collect.bounds import MAX_TEXT
 from lockgate.collect.bundle_manifest import BundleManifest, Part, parse_bundle_manifest
 from lockgate.collect.folder import is_wanted
 from lockgate.collect.left_members import LeftMembers
-from lockgate.collect.members import members
+from lockgate.collect.members import Wanted, members
 from lockgate.model import names
 
 _MANIFEST = "manifest.json"
+_MUST_GATHER = ("must-gather", must_gather.is_wanted)
+_LOOSE = ("files", loose.is_wanted)
 
 
 class Area(msgspec.Struct, frozen=True, rename="camel"):
@@ -62,7 +65,9 @@ class Contents(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 def contents(path: str) -> Contents:
     """Look into a bundle; raises InputError where it is none."""
     left = LeftMembers()
-    sizes, ignored, manifest = _read(path, left)
+    sizes, ignored, manifest = _read(path, is_wanted, left)
+    if not sizes and (other := _other_layout(path, ignored)):
+        return other
     told = manifest.sections if manifest else {}
     found = {name: _section(name, sizes, told.get(name, Part())) for name in _section_names(sizes, told)}
     seen = Contents(
@@ -74,6 +79,21 @@ def contents(path: str) -> Contents:
         ignored=tuple(sorted(ignored)),
     )
     return _with_manifest(seen, manifest) if manifest else seen
+
+
+def _other_layout(path: str, names_: list[str]) -> Contents | None:
+    """A folder that is none of ours and is read all the same: NVIDIA's must-gather, or files under any names."""
+    layout, wanted = _MUST_GATHER if must_gather.is_must_gather(names_) else _LOOSE
+    if not any(map(wanted, names_)):
+        return None
+    left = LeftMembers()
+    sizes, ignored, _ = _read(path, wanted, left)
+    return Contents(
+        path=path,
+        sections=(_area(layout, sizes),),
+        left_out=tuple(f"{inner} {why}" for inner, why in left),
+        ignored=tuple(sorted(ignored)),
+    )
 
 
 def _with_manifest(seen: Contents, manifest: BundleManifest) -> Contents:
@@ -89,7 +109,7 @@ def _with_manifest(seen: Contents, manifest: BundleManifest) -> Contents:
     )
 
 
-def _read(path: str, left: LeftMembers) -> tuple[dict[str, int], list[str], BundleManifest | None]:
+def _read(path: str, is_wanted: Wanted, left: LeftMembers) -> tuple[dict[str, int], list[str], BundleManifest | None]:
     """The size of each file that is read, by its path without folders above; what is not read; and the manifest."""
     ignored: list[str] = []
 

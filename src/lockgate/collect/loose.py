@@ -45,7 +45,7 @@ def from_loose(root: Path, namespace: str = "", pod: str = "") -> Snapshot | Non
     """
     objects, told, logs, passed = AnyKinds(str(root), pod, once=True), list[Snapshot](), list[Log](), list[str]()
     left = LeftMembers()
-    for number, member in enumerate(members(root, _is_wanted, left.add)):
+    for number, member in enumerate(members(root, is_wanted, left.add)):
         if number == _MOST:
             raise InputError(
                 f"{root}: holds more than {_MOST} files of JSON, YAML and text; give the folder of one look"
@@ -80,7 +80,8 @@ def _text(member: Member) -> str:
         return unwrapped(lenient_text(data))
 
 
-def _is_wanted(path: str) -> bool:
+def is_wanted(path: str) -> bool:
+    """Whether a file under any name is looked into."""
     parts = path.split("/")
     return path.endswith((*_OBJECTS, *_TEXTS)) and len(parts) <= _DEEPEST and not any(p.startswith(".") for p in parts)
 

@@ -16,9 +16,10 @@ from lockgate.collect.bug_report import parse_bug_report, report_of
 from lockgate.collect.decode import lenient_text, objects_of
 from lockgate.collect.describe import looks_described, parse_described
 from lockgate.collect.describe_node import parse_nodes
+from lockgate.collect.device_usage import parse_device_usage, usage_of
 from lockgate.collect.errors import InputError
 from lockgate.collect.left_members import LeftMembers
-from lockgate.collect.members import members
+from lockgate.collect.members import Member, members
 from lockgate.model.facts import API_SECTIONS, BY_PLURAL, Log, Missing, NodeFiles, Snapshot
 from lockgate.model.objects import Event
 
@@ -26,7 +27,7 @@ _PLACE = re.compile(r"^(?:[^/]+/){0,2}(?P<name>[^/]+)$")
 _KNOWN = re.compile(
     r"gpu_nodes\.descr|gpu_operand_pods\.yaml|gpu_operator_pod\.(?:yaml|log|previous\.log)|gpu_operand_ds\.yaml"
     r"|cluster_policy\.(?:yaml|missing)|nvidiadrivers\.yaml|gpu_operand_pod_.+\.(?:log|descr)|must-gather\.log"
-    r"|nvidia-bug-report_.+\.log(?:\.gz)?"
+    r"|nvidia-bug-report_.+\.log(?:\.gz)?|gpu_device_usage_.+\.log"
 )
 _MARKS = ("must-gather.log", "gpu_operand_pods.yaml", "gpu_operand_ds.yaml", "gpu_nodes.descr")
 _LINE = re.compile(r"^\[pod/(?P<pod>[^/\]]+)/(?P<container>[^\]]+)\] (?P<text>.*)$")
@@ -75,7 +76,7 @@ def from_must_gather(root: Path) -> Snapshot:
     found["events"] = tuple(_events(files))
     logs = tuple(_logs(files, found["namespace_pods"]))
     found["logs"] = logs or Missing(_REASON, "kubectl logs")
-    reports = tuple(_reports(files))
+    reports = tuple(_of_nodes(files))
     lacking = Missing(_REASON, "copy /etc/containerd and /etc/cdi of the node into nodes/<node>/")
     found["node_files"] = reports or lacking
     return Snapshot(left_out=tuple(left.told()), **found)
@@ -86,12 +87,20 @@ def _contents(root: Path, left: LeftMembers) -> dict[str, bytes]:
     found, held = dict[str, bytes](), 0
     for member in members(root, is_wanted, left.add):
         name = member.path.rpartition("/")[2]
-        is_log = name.endswith(".log") and not report_of(name)
-        found[name] = member.tail(MAX_LOG) if is_log else member.read(MAX_HELD if report_of(name) else MAX_TEXT)
+        found[name] = _of_member(member, name)
         held += len(found[name])
         if held > MAX_HELD:
             raise too_large(f"{root} without the beginnings of logs", held, MAX_HELD)
     return found
+
+
+def _of_member(member: Member, name: str) -> bytes:
+    """Of a log the end, of what uses devices the beginning: what `nvidia-smi` prints stands there, and lists follow."""
+    if report_of(name):
+        return member.read(MAX_HELD)
+    if usage_of(name):
+        return member.stream.read(MAX_LOG)
+    return member.tail(MAX_LOG) if name.endswith(".log") else member.read(MAX_TEXT)
 
 
 def _text(name: str, data: bytes) -> str:
@@ -114,13 +123,16 @@ def _events(files: dict[str, bytes]) -> Iterator[Event]:
             yield from () if isinstance(described.events, Missing) else described.events
 
 
-def _reports(files: dict[str, bytes]) -> Iterator[NodeFiles]:
-    """What the driver pods' bug reports tell of their nodes."""
+def _of_nodes(files: dict[str, bytes]) -> Iterator[NodeFiles]:
+    """What the driver pods' bug reports tell of their nodes, and what uses the devices there."""
+    used = ((usage_of(name), data) for name, data in sorted(files.items()))
+    outputs = {node: parse_device_usage(lenient_text(data)) for node, data in used if node}
     for name, data in sorted(files.items()):
         named = report_of(name)
         if named is not None and named["node"]:
             report = parse_bug_report(name, data)
-            yield NodeFiles(named["node"], report.files, report.outputs)
+            yield NodeFiles(named["node"], report.files, outputs.pop(named["node"], {}) | report.outputs)
+    yield from (NodeFiles(node, {}, found) for node, found in outputs.items() if found)
 
 
 def _logs(files: dict[str, bytes], pods: Any) -> Iterator[Log]:
