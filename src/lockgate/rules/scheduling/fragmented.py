@@ -13,6 +13,7 @@ from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.seen import asked, gate_rows, listed, scheduler_word, some
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
+from lockgate.diagnosis.views.hardware import Hardware
 from lockgate.kit.counted import counted
 from lockgate.model.finding import Remedy, Risk, Severity
 from lockgate.model.objects import Pod
@@ -24,14 +25,17 @@ from lockgate.model.objects import Pod
     stages=(Stage.SCHEDULING,),
     mutes=("autoscaling/no-node-added", "queueing/no-device-fits"),
 )
-def fragmented(pod: Pod, gate_one: GateOne) -> Failed | Passed | Skipped | None:
+def fragmented(pod: Pod, gate_one: GateOne, hardware: Hardware) -> Failed | Passed | Skipped | None:
     if any(row.requested is None for row in gate_one.rows):
         return Skipped("what other pods hold is not known", "kubectl get pods -A -o json")
     if not gate_one.nearest_with(*SHORT_OF_DEVICES):
         return None
-    rows = [row for row in gate_one.rows if row.only_devices_short()]
+    # A node that would have room with all GPUs of its hardware lacks those: devices/fewer-than-hardware.
+    rows = [row for row in gate_one.rows if row.only_devices_short() and not hardware.explains(row)]
     left = sum(row.headroom or 0 for row in rows)
     if left < gate_one.asked:
+        if any(map(hardware.explains, gate_one.rows)):
+            return None
         return Passed(f"all free {gate_one.resource} together are {left}, fewer than the {gate_one.asked} asked for")
     return _failed(pod, gate_one, rows, left)
 
