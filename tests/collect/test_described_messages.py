@@ -118,3 +118,17 @@ def test_that_a_user_namespace_is_not_described_leaves_open_whether_it_is_behind
     open_ = [(n.how, n.decides) for n in answer.not_checked if "injection/user-namespace" in (n.id, *n.rules)]
     assert open_ == [("kubectl get pod -n ml train -o json", True)]
     assert answer.verdict.value == "unknown"
+
+
+def test_a_pod_that_is_being_deleted_is_told_as_that_and_what_keeps_it_stays_open() -> None:
+    text = (
+        "Name:                      x\nNamespace:                 default\nNode:                      gpu-a/10.0.0.7\n"
+        "Status:                    Terminating (lasts 40m)\nTermination Grace Period:  30s\nContainers:\n  main:\n"
+        "    Image:  app:1\n    State:  Running\n    Ready:  True\nConditions:\n  Type   Status\n  Ready  True\n"
+    )
+    diagnosis = diagnose(from_bytes("standard input", text.encode()), parse_target("pod/x", "default"), all_rules())
+    assert diagnosis.exit_code == 4
+    assert "is being deleted" in diagnosis.headline
+    assert {n.id: n.how for n in diagnosis.not_checked}["pod/held-by-finalizer"].startswith(
+        "kubectl get pod -n default x"
+    )

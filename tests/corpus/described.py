@@ -23,7 +23,8 @@ def _pod(pod: Mapping[str, Any]) -> Iterator[str]:
         yield f"Runtime Class Name:\t{spec['runtimeClassName']}"
     yield f"Node:\t{spec['nodeName'] + '/10.0.0.7' if spec.get('nodeName') else '<none>'}"
     yield from _pairs("Labels", meta.get("labels", {}))
-    yield f"Status:\t{status.get('phase', '')}"
+    going = "deletionTimestamp" in meta and status.get("phase") not in ("Failed", "Succeeded")
+    yield f"Status:\t{'Terminating (lasts 40m)' if going else status.get('phase', '')}"
     for key in ("reason", "message"):
         if status.get(key):
             yield f"{key.capitalize()}:\t{status[key]}"

@@ -1,5 +1,6 @@
 """Text pasted from `kubectl describe pod`: the pod's essentials and its events, as far as the text shows them."""
 
+import datetime as dt
 import re
 from collections.abc import Iterator
 
@@ -30,6 +31,11 @@ _TOLERATION = re.compile(
     r"^(?P<key>(?:(?!op=\w+(?: |$))[^=:\s]+)?)(?:=(?P<value>[^:\s]*))?(?::(?P<effect>\w+))?"
     r"(?: *\bop=(?P<op>\w+))?(?: for (?P<seconds>-?\d{1,18})s)?$"
 )
+
+
+# A pod that is being deleted: `Terminating (lasts 40m)`. When it should be gone is not told as a moment.
+_GOING = "Terminating"
+_SOME_TIME = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
 def looks_described(text: str) -> bool:
@@ -76,10 +82,12 @@ def _pod(fields: dict[str, list[str]]) -> Pod:
     own, statuses = containers(fields["Containers"])
     init, init_statuses = containers(fields.get("Init Containers", []))
     kind, _, owner = first(fields, "Controlled By").partition("/")
+    phase = first(fields, "Status").partition(" ")[0]
     return ToldPod(
         metadata=Metadata(
             name=first(fields, "Name"),
             namespace=first(fields, "Namespace") or "default",
+            deletion_timestamp=_SOME_TIME if phase == _GOING else None,
             labels=dict(pairs(fields.get("Labels", []))),
             owner_references=(OwnerReference(kind=kind, name=owner, controller=True),) if owner else (),
         ),
@@ -93,7 +101,7 @@ def _pod(fields: dict[str, list[str]]) -> Pod:
             volumes=tuple(_volumes(fields.get("Volumes", []))),
         ),
         status=PodStatus(
-            phase=first(fields, "Status").partition(" ")[0],
+            phase="" if phase == _GOING else phase,
             reason=first(fields, "Reason"),
             message=first(fields, "Message"),
             conditions=tuple(_conditions(fields.get("Conditions", []))),
@@ -101,7 +109,7 @@ def _pod(fields: dict[str, list[str]]) -> Pod:
             init_container_statuses=init_statuses,
         ),
         # Older kubectls leave the line out, newer ones write it where there is a class.
-        unseen=(Part.HOST_USERS, *(() if "Runtime Class Name" in fields else (Part.RUNTIME_CLASS,))),
+        unseen=(Part.HOST_USERS, Part.FINALIZERS, *(() if "Runtime Class Name" in fields else (Part.RUNTIME_CLASS,))),
     )
 
 

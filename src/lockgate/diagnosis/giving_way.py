@@ -23,10 +23,10 @@ def giving_way(pod: Pod, gate: GateOne, pods: Pods | Missing, now: dt.datetime |
     if row.allocatable - row.requested + sum(going.values()) < gate.asked:
         return ()
     victims = tuple(p for p in pods if p.spec.node_name == row.node and f"{p.namespace}/{p.name}" in going)
-    return () if any(_is_stuck(victim, now) for victim in victims) else victims
+    return () if any(is_stuck(victim, now) for victim in victims) else victims
 
 
-def _is_stuck(pod: Pod, now: dt.datetime | None) -> bool:
+def is_stuck(pod: Pod, now: dt.datetime | None) -> bool:
     """Whether it should be gone for long: its `deletionTimestamp` is the end of its time of grace."""
     due = pod.metadata.deletion_timestamp
     return due is not None and now is not None and now - due > _STUCK

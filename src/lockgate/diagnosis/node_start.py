@@ -59,7 +59,7 @@ def start_of(node: Node, here: Iterable[OperandPod], now: dt.datetime | None) ->
             return _young(each, since, longest, now, after)
         begun = _done(each.pod, longest)
         if each.operand == _PLUGIN and not _offers(node):
-            return _young(each, begun, _REGISTERING, now)
+            return _young(each, _latest(begun, _booted(node)), _REGISTERING, now)
     late = {(w.pod.namespace, w.pod.name) for w in waits_of(there)}
     beside = next((p for p in there if (p.pod.namespace, p.pod.name) in late), None)
     return _young(beside, _latest(begun, _begun(beside.pod)), LONG, now) if beside else None

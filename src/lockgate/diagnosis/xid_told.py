@@ -16,6 +16,7 @@ from lockgate.model.facts import Log
 from lockgate.model.finding import Evidence
 from lockgate.model.node_state import DevicesState
 from lockgate.model.objects import Event, Node
+from lockgate.model.pod_state import RECENT
 from lockgate.xid.codes import Code, code_of
 from lockgate.xid.kernel_log import KernelLog, XidLine, parse_kernel_log
 from lockgate.xid.policies import APPLICATION_XIDS, WATCHERS
@@ -44,6 +45,10 @@ class Run(msgspec.Struct, frozen=True):
 
     container: str
     ended: dt.datetime | None = None
+
+    def is_long_over(self, now: dt.datetime | None) -> bool:
+        """Whether what it told is no more than a thing to know."""
+        return self.ended is not None and now is not None and now - self.ended > RECENT
 
 
 class NodeXid(msgspec.Struct, frozen=True, kw_only=True):

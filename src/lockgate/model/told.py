@@ -12,6 +12,7 @@ class Part(StrEnum):
     SPEC = "spec"  # nor its status, beyond what its events say
     RUNTIME_CLASS = "spec.runtimeClassName"
     HOST_USERS = "spec.hostUsers"  # which no kubectl describes
+    FINALIZERS = "metadata.finalizers"  # nor these, nor when it was deleted
 
 
 # They stand for a name that is not told where the pod has one. They are words, since they are read in sentences;

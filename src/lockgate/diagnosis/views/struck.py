@@ -26,7 +26,6 @@ from lockgate.model import names
 from lockgate.model.facts import Missing, Nodes, Snapshot
 from lockgate.model.finding import Evidence, Remedy, Severity
 from lockgate.model.objects import Node, Pod
-from lockgate.model.pod_state import RECENT
 from lockgate.scheduling.requests import amounts
 from lockgate.xid.codes import Family
 from lockgate.xid.policies import nvidia_plugin_ignores
@@ -125,7 +124,7 @@ class Struck:
         declared = on_node if self._stage is Stage.NODE else None
         if self._stage is Stage.FAILED or any(hit.now for hit in hits):
             return declared
-        if all(_is_old(hit, self._now) for hit in hits):
+        if all(hit.xid.run and hit.xid.run.is_long_over(self._now) for hit in hits):
             return Severity.INFO
         return Severity.WARNING if declared is None or declared.rank > Severity.WARNING.rank else declared
 
@@ -233,12 +232,6 @@ def _sentence(node: str, hits: list[Hit]) -> str:
     who = f" {_upper('; '.join(acted))}." if acted else " Nobody is known to have acted on it."
     where = f"{node}: XID {code.number}{name} on {listed(xid.gpu for xid in own)}{by}{times}"
     return f"{where}: {what}.{asks}{who}{_now(hits)}"
-
-
-def _is_old(hit: Hit, now: dt.datetime | None) -> bool:
-    """Whether it was told before a restart that is long ago."""
-    ended = hit.xid.run.ended if hit.xid.run else None
-    return ended is not None and now is not None and now - ended > RECENT
 
 
 def _now(hits: Sequence[Hit]) -> str:

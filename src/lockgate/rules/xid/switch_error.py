@@ -9,13 +9,17 @@ How to tell: `Fatal` in the SXid line, `detected NVSwitch fatal error` in /var/l
 Fix: after a fatal error drain the node, and reset all its GPUs and switches together, which a reboot does.
 """
 
+import datetime as dt
 import re
+from collections.abc import Sequence
 
 from lockgate.diagnosis.remedies import drain
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.node_words import NodeWords
 from lockgate.diagnosis.views.xids import Xids
+from lockgate.diagnosis.xid_told import Run
+from lockgate.model.facts import Snapshot
 from lockgate.model.finding import Remedy, Risk, Severity
 from lockgate.model.objects import Node
 
@@ -35,22 +39,22 @@ _MOST = 5
     stages=(Stage.NODE,),
     mutes=("devices/unhealthy", "gpu-use/fabric-not-ready"),
 )
-def switch_error(node: Node, xids: Xids, node_words: NodeWords) -> Failed | None:
+def switch_error(node: Node, xids: Xids, node_words: NodeWords, snapshot: Snapshot) -> Failed | None:
     told = xids.switches_on(node.name)
     fabric = node_words.find_in_fabric_manager(node.name, _FATAL) or node_words.find_in_fabric_manager(
         node.name, _WORDS
     )
     if not told and fabric is None:
         return None
-    runs = [each.run for each in told if each.line.fatal]
     aborted = fabric is not None and bool(_FATAL.search(fabric.evidence.verbatim))
-    fatal, over = bool(runs) or aborted, bool(runs) and None not in runs and not aborted
+    fatal = aborted or any(each.line.fatal and each.run is None for each in told)
+    past = [each.run for each in told if each.line.fatal and each.run]
     shown = told[-_MOST:]
     named = ", ".join(f"SXid {each.line.code} of {each.line.bus}" for each in shown)
     return Failed(
         about=f"node/{node.name}",
-        severity=(Severity.WARNING if over else None) if fatal else Severity.INFO,
-        summary=f"{node.name}: {named or 'its fabric manager tells of an NVSwitch'}; {_weight(fatal, over)}.",
+        severity=None if fatal else _severity(past, snapshot.taken_at),
+        summary=f"{node.name}: {named or 'its fabric manager tells of an NVSwitch'}; {_weight(fatal, bool(past))}.",
         evidence=(*(each.evidence for each in shown), *((fabric.evidence,) if fabric else ())),
         remedy=(
             Remedy(
@@ -61,7 +65,13 @@ def switch_error(node: Node, xids: Xids, node_words: NodeWords) -> Failed | None
     )
 
 
-def _weight(fatal: bool, over: bool) -> str:
-    if over:
-        return "fatal, and told before the driver's container was restarted, which sets the fabric up again"
-    return "fatal: the fabric has to be set up again" if fatal else "not fatal: work goes on"
+def _severity(past: Sequence[Run], now: dt.datetime | None) -> Severity:
+    """Of what is not fatal, or was so before a restart."""
+    return Severity.INFO if all(run.is_long_over(now) for run in past) else Severity.WARNING
+
+
+def _weight(fatal: bool, past: bool) -> str:
+    if fatal:
+        return "fatal: the fabric has to be set up again"
+    before = "fatal, and told before the driver's container was restarted, which sets the fabric up again"
+    return before if past else "not fatal: work goes on"
