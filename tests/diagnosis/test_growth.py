@@ -85,11 +85,26 @@ def _stuck(size: int) -> dict[str, Any]:
     }
 
 
+def _starting(size: int) -> dict[str, Any]:
+    """Each was rebooted a moment ago, and its plugin is made anew."""
+    nodes = _nodes(size)
+    made = {"phase": "Pending", "conditions": [], "initContainerStatuses": [], "containerStatuses": []}
+    pod = {"metadata": {"creationTimestamp": "2026-01-01T00:00:00Z"}, "status": made}
+    return {
+        "operator": {"nodes": nodes},
+        "nodes": dict.fromkeys(nodes, _BARE),
+        "pods": {f"gpu-operator/nvidia-device-plugin-daemonset-{node}": pod for node in nodes},
+        "said": [{"about": f"node/{node}", "reason": "Rebooted", "message": "rebooted"} for node in nodes],
+        "cluster_policies": {"cluster-policy": {"status": {"state": "notReady"}}},
+        "taken_at": "2026-01-01T00:01:00Z",
+    }
+
+
 _BARE = {"status": {"capacity": {GPU: None}, "allocatable": {GPU: None}}}
 _NOT_READY = {"status": {"conditions": [{"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown"}]}}
 
 
-@pytest.mark.parametrize("estate", [_well, _sick, _leaving, _stuck])
+@pytest.mark.parametrize("estate", [_well, _sick, _leaving, _stuck, _starting])
 def test_no_function_goes_through_all_nodes_for_each_node(estate: Any) -> None:
     once, twice, four_times = (_costs(snapshot(estate(size))) for size in SIZES)
     # Of a + b*n + c*n*n what is left is c, times 6 n*n.

@@ -18,9 +18,10 @@ from lockgate.diagnosis.node_start import Start, start_of
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import event, listed, pod_ref
 from lockgate.diagnosis.stage import Stage, is_ready
+from lockgate.diagnosis.views.events_by_object import EventsByObject
 from lockgate.diagnosis.views.operands import Operands
 from lockgate.kit.counted import agreeing, counted
-from lockgate.model.facts import Events, Missing, Snapshot
+from lockgate.model.facts import Missing, Snapshot
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Node
 from lockgate.model.pod_state import trouble
@@ -45,14 +46,16 @@ _MINUTE: Final = dt.timedelta(minutes=1)
     ),
     passing=True,
 )
-def starting(node: Node, operands: Operands, events: Events | Missing, snapshot: Snapshot) -> Failed | None:
+def starting(
+    node: Node, operands: Operands, events_by_object: EventsByObject | Missing, snapshot: Snapshot
+) -> Failed | None:
     start = start_of(node, operands.on(node.name), snapshot.taken_at)
     if start is None or snapshot.taken_at is None:
         return None
     return Failed(
         about=f"node/{node.name}",
         summary=_summary(node, start, snapshot.taken_at),
-        evidence=(_seen(start), *_booted(node, events)),
+        evidence=(_seen(start), *_booted(node, events_by_object)),
         remedy=(
             Remedy(
                 f"Wait, and watch the operands of {node.name}",
@@ -89,12 +92,12 @@ def _seen(start: Start) -> Evidence:
     )
 
 
-def _booted(node: Node, events: Events | Missing) -> tuple[Evidence, ...]:
+def _booted(node: Node, events: EventsByObject | Missing) -> tuple[Evidence, ...]:
     """When the node became ready, and the kubelet's word of a reboot."""
-    known = () if isinstance(events, Missing) else events
+    known = () if isinstance(events, Missing) else events.of("Node", node)
     place = f"node/{node.name}"
     ready = (c for c in node.status.conditions if c.type == "Ready" and c.last_transition_time)
-    told = (e for e in known if e.reason == "Rebooted" and (e.about.kind, e.about.name) == ("Node", node.name))
+    told = (e for e in known if e.reason == "Rebooted")
     return (
         *(
             Evidence(
