@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from lockgate.collect import json_list
+from lockgate.collect.errors import InputError
+from lockgate.collect.manifest import read_manifest
 from lockgate.collect.offline import from_bytes, from_path
 from lockgate.model.facts import Missing, Snapshot
 
@@ -76,6 +78,62 @@ def test_how_many_follow_may_not_be_told(tmp_path: Path) -> None:
 def test_one_file_of_a_cut_list() -> None:
     facts = from_bytes("x.json", written("NodeList", [node("a")], CUT))
     assert reason(facts.nodes).startswith("x.json holds a part of the list")
+
+
+NODES = [node("a"), node("b"), node("c")]
+LIST: dict[str, Any] = {"apiVersion": "v1", "items": NODES, "kind": "List", "metadata": WHOLE}
+TORN = {
+    "as kubectl prints it": json.dumps(LIST, indent=4).encode(),
+    "on one line": json.dumps(LIST).encode(),
+    "with its kind first": written("NodeList", NODES),
+    "as jq prints it": json.dumps(NODES).encode(),
+}
+
+
+@pytest.mark.parametrize("whole", TORN.values(), ids=TORN)
+def test_of_a_list_that_was_half_written_the_objects_before_the_end_are_known(whole: bytes, tmp_path: Path) -> None:
+    at = whole.index(b'"c"')
+    facts = folder(tmp_path, nodes=whole[: at - 3], pods=written("List", [pod("x")]))
+    assert reason(facts.nodes) == "cluster/nodes.json holds a part of the list: the file ends within it"
+    assert [n.name for n in facts.some_nodes] == ["a", "b"]
+    assert reason(from_bytes("x.json", whole[: at - 3]).nodes) == (
+        "x.json holds a part of the list: the file ends within it"
+    )
+
+
+@pytest.mark.parametrize("lost", range(1, 60, 3))
+def test_wherever_a_list_ends_its_nodes_are_not_all(lost: int) -> None:
+    facts = from_bytes("x.json", TORN["on one line"][:-lost])
+    assert isinstance(facts.nodes, Missing)
+    assert [n.name for n in facts.some_nodes][:1] == ["a"]
+
+
+def test_of_a_list_of_several_kinds_every_kind_counts_as_torn() -> None:
+    data = json.dumps({"items": [pod("x"), pod("y", "b"), node("a"), node("b")], "kind": "List"}).encode()
+    facts = from_bytes("x.json", data[: data.index(b'"name": "b"')])
+    assert reason(facts.pods) == reason(facts.nodes) == "x.json holds a part of the list: the file ends within it"
+    assert sorted(p.name for p in facts.known_pods) == ["x", "y"]
+    assert isinstance(facts.daemon_sets, Missing)
+
+
+def test_a_long_list_that_was_half_written() -> None:
+    data = written("NodeList", [node(f"n{number}-{'x' * 200}") for number in range(2 * json_list.PIECE // 200)])
+    facts = from_bytes("x.json", data[:-2000])
+    assert isinstance(facts.nodes, Missing)
+    assert len(facts.some_nodes) > json_list.PIECE // 200
+
+
+@pytest.mark.parametrize("data", [json.dumps(node("a")).encode()[:-9], written("NodeList", [node("a")])[:40], b'[{"ki'])
+def test_where_no_object_is_whole_it_is_refused(data: bytes) -> None:
+    with pytest.raises(InputError, match="is not complete JSON"):
+        from_bytes("x.json", data)
+
+
+def test_half_a_manifest_is_refused(tmp_path: Path) -> None:
+    whole = json.dumps({"kind": "List", "items": [pod("x"), pod("y")]})
+    (tmp_path / "x.json").write_text(whole[:-9])
+    with pytest.raises(InputError, match="is not complete JSON"):
+        read_manifest(str(tmp_path / "x.json"), io.BytesIO(), "ml")
 
 
 @pytest.mark.parametrize("behind", [False, True])

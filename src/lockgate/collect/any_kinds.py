@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from lockgate.collect.custom_owner import parse_owner
-from lockgate.collect.cut_lists import without_cut
+from lockgate.collect.cut_lists import TORN, without_cut
 from lockgate.collect.decode import existing, untyped
 from lockgate.collect.event_sieve import in_zone
 from lockgate.collect.event_table import told_by
@@ -22,11 +22,12 @@ class AnyKinds:
         self._owners: list[Workload] = []
         self._unknown: set[str] = set()
         self._known: set[tuple[str, str, str]] | None = set() if once else None
-        self._is_whole = False
+        self._is_whole = self._is_torn = False
 
     def add(self, name: str, objects: Iterable[tuple[str, bytes]]) -> None:
         """Take the objects of a file, by kind and JSON; raises InputError where one is broken."""
-        namespaces = set[str]()
+        namespaces, sections = set[str](), set[str]()
+        self._is_torn = False
         for kind, raw in objects:
             if kind not in BY_KIND:
                 self._unknown.add(kind or "object without a kind")
@@ -35,13 +36,17 @@ class AnyKinds:
             section, value = BY_KIND[kind], existing(name, raw, BY_KIND[kind])
             if kind == "Pod":
                 namespaces.add(value.namespace)
+            sections.add(section.section)
             if self._is_new(kind, value):
                 self._taken.add(section.section, [value])
         # One pod, or one namespace's pods: what other pods hold on the nodes is not known.
         self._is_whole |= len(namespaces) > 1
+        for each in sections if self._is_torn else ():
+            self._taken.note_cut(each, name, TORN)
 
     def note_cut(self, name: str, kind: str, more: int) -> None:
-        """Remember that the list in a file goes on elsewhere."""
+        """Remember that the list in a file goes on elsewhere; of any kinds, where it is one of several and torn."""
+        self._is_torn |= more == TORN
         if section := BY_KIND.get(kind):
             self._taken.note_cut(section.section, name, more)
 

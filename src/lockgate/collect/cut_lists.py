@@ -1,7 +1,8 @@
 """Lists of which a person has a part: what is not in them was not read, and is never taken for absent.
 
 The API server cuts a list at `limit` and says so in its metadata; `kubectl get` goes on to the end, `kubectl get --raw`
-and other clients do not. Pods of one namespace say nothing of themselves; there DaemonSets tell of pods that lack.
+and other clients do not. A file that was half written ends within its list. Pods of one namespace say nothing of
+themselves; there DaemonSets tell of pods that lack.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,7 +13,10 @@ import msgspec
 from lockgate.model.facts import API_SECTIONS, LeftOut, Missing
 
 OnCut = Callable[[str, int], None]
-"""Called with the kind of a list that is cut ("" where it is a `List`), and how many more there are (0: not told)."""
+"""Called with the kind of a list that is cut ("" where it is a `List`), and how many more there are (0: not told, TORN:
+the file ends in it).
+"""
+TORN: Final = -1
 
 _PLURALS: Final = {s.section: s.plural for s in API_SECTIONS}
 
@@ -24,14 +28,10 @@ class ListMeta(msgspec.Struct):
     remaining: int = msgspec.field(name="remainingItemCount", default=0)
 
 
-def ignored(kind: str, more: int) -> None:
-    """Where nobody minds that a list is cut."""
-
-
 def cut(name: str, section: str, more: int) -> Missing:
     """That a list in a file is cut."""
-    many = f"{more:,} more follow" if more else "more follows"
-    reason = f"{name} holds a part of the list: its metadata says that {many}"
+    told = f"its metadata says that {f'{more:,} more follow' if more else 'more follows'}"
+    reason = f"{name} holds a part of the list: {'the file ends within it' if more == TORN else told}"
     return Missing(reason, f"kubectl get {_PLURALS[section]} -A -o json")
 
 

@@ -9,9 +9,9 @@ from typing import Any, Final, Protocol, TypeVar
 import msgspec
 
 from lockgate.collect.bounds import MAX_BLOCKS, MAX_HELD, MAX_OBJECT, MAX_TEXT, too_large
-from lockgate.collect.cut_lists import ListMeta, OnCut, ignored
+from lockgate.collect.cut_lists import TORN, ListMeta, OnCut
 from lockgate.collect.errors import InputError, one_line
-from lockgate.collect.json_list import PIECE, Cut, Stream
+from lockgate.collect.json_list import PIECE, Cut, Stream, before_the_tear
 from lockgate.collect.quantities import check_quantities
 from lockgate.collect.yaml_text import parse_documents
 from lockgate.model.facts import ApiSection
@@ -89,7 +89,7 @@ class _FromUtf16:
             raise InputError(f"{self._name}: is not text ({error})") from None
 
 
-def objects_of(name: str, stream: Readable, section: ApiSection, on_cut: OnCut = ignored) -> Iterator[Any]:
+def objects_of(name: str, stream: Readable, section: ApiSection, on_cut: OnCut | None = None) -> Iterator[Any]:
     """The objects of a file that holds a List, a `<Kind>List` or objects of a section's kind, one after the other."""
     for kind, raw in objects_in(name, stream, on_cut):
         if kind not in ("", section.kind):
@@ -97,7 +97,7 @@ def objects_of(name: str, stream: Readable, section: ApiSection, on_cut: OnCut =
         yield existing(name, raw, section)
 
 
-def objects_in(name: str, stream: Readable, on_cut: OnCut = ignored) -> Iterator[tuple[str, bytes]]:
+def objects_in(name: str, stream: Readable, on_cut: OnCut | None = None) -> Iterator[tuple[str, bytes]]:
     """The kind and JSON of every object in a file of any kinds; a List may be of any length."""
     for number, (kind, raw) in enumerate(_in_stream(name, utf8(name, stream), on_cut)):
         if number % _OFTEN == 0 and sys.getallocatedblocks() > MAX_BLOCKS:
@@ -115,7 +115,7 @@ def utf8(name: str, stream: Readable) -> Stream:
     return stream
 
 
-def _in_stream(name: str, stream: Stream, on_cut: OnCut) -> Iterator[tuple[str, bytes]]:
+def _in_stream(name: str, stream: Stream, on_cut: OnCut | None) -> Iterator[tuple[str, bytes]]:
     start = stream.read(PIECE).lstrip(b" \t\r\n")
     while len(start) <= PIECE and (more := stream.read(PIECE)):
         start += more
@@ -146,7 +146,7 @@ def _pieces(name: str, cut: Cut) -> Iterator[tuple[str, bytes]]:
     yield from ((own_kind, raw) for raw in waiting)
 
 
-def any_objects(name: str, data: bytes, on_cut: OnCut = ignored) -> Iterator[tuple[str, bytes]]:
+def any_objects(name: str, data: bytes, on_cut: OnCut | None = None) -> Iterator[tuple[str, bytes]]:
     """The kind and JSON of every object in one file of any kinds: a List, or YAML documents between `---`."""
     for document in _documents(name, data):
         yield from _items(name, document, on_cut)
@@ -205,13 +205,19 @@ def _pruned(value: Any) -> Any:
     return [_pruned(v) for v in value if v is not None] if isinstance(value, list) else value
 
 
-def _items(name: str, document: bytes, on_cut: OnCut) -> Iterator[tuple[str, bytes]]:
-    if document[:1] == b"[":  # what jq leaves of a list: .items
-        document = b'{"items":%b}' % document
-    head = _list_head(name, document)
+def _items(name: str, document: bytes, on_cut: OnCut | None) -> Iterator[tuple[str, bytes]]:
+    """The objects of a document; `on_cut` is told where there are more of them, without it half a list is refused."""
+    try:
+        # What jq leaves of a list is an array: .items
+        head = _list_head(name, b'{"items":%b}' % document if document[:1] == b"[" else document)
+    except InputError:
+        if not (on_cut and (whole := before_the_tear(document))):
+            raise
+        head = _list_head(name, whole)
+        on_cut(_kind_of_items(head), TORN)
     if head.items is not None:
         own_kind = _kind_of_items(head)
-        if head.metadata and head.metadata.rest:
+        if on_cut and head.metadata and head.metadata.rest:
             on_cut(own_kind, head.metadata.remaining)
         yield from ((_head(name, bytes(raw)).kind or own_kind, bytes(raw)) for raw in head.items)
     elif not head.kind.endswith("List"):

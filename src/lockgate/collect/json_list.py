@@ -61,6 +61,26 @@ class Cut:
         self.rest = before + left
 
 
+def before_the_tear(document: bytes) -> bytes:
+    """A list that ends in the middle as a document of the objects that are whole; empty where nothing is torn, or no
+    object is whole.
+    """
+    if (at := _items_at(document)) == 0 or not _is_torn(document):
+        return b""
+    items = document[at:]
+    found = _whole_objects(items, _separators(items))
+    head = b'{"items":[' if at == 1 else document[:at]
+    return b"%b%b]}" % (head, items[: found[1] - 1]) if found else b""
+
+
+def _is_torn(document: bytes) -> bool:
+    try:
+        msgspec.json.decode(document, type=msgspec.Raw)
+    except (msgspec.DecodeError, RecursionError) as error:
+        return "truncated" in str(error)
+    return False
+
+
 def _items_at(start: bytes) -> int:
     """Where the items of a document's list begin; 0 where it is none."""
     if start[:1] == b"[":
@@ -88,7 +108,7 @@ def _whole_objects(items: bytes, separators: tuple[bytes, ...]) -> tuple[list[ms
     """As many objects as are whole, and where the next one begins."""
     end = len(items)
     for _ in range(_TRIES):
-        end = max(items.rfind(separator, 0, end) for separator in separators)
+        end = max((items.rfind(separator, 0, end) for separator in separators), default=0)
         if end <= 0:
             return None
         try:
