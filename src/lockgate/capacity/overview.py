@@ -17,7 +17,8 @@ from lockgate.capacity.table import By, NamespaceRow, Row, namespace_rows, rows,
 from lockgate.model.facts import Missing, Nodes, Snapshot
 from lockgate.model.node_state import GPUNodeState
 from lockgate.model.objects import Node, Pod
-from lockgate.scheduling.scene import Scene, Storage, scene, storage
+from lockgate.scheduling.node_fit import Room
+from lockgate.scheduling.scene import NodeView, Scene, Storage, scene, storage
 
 T = TypeVar("T")
 _ANY_FILE: Final = "files"  # of what was left out: nobody knows what is in them
@@ -79,6 +80,12 @@ def accounts(snapshot: Snapshot) -> tuple[NodeCapacity, ...]:
     What is requested is a part of it, or nothing, on nodes for which `is_requested_known` is False.
     """
     return _accounts(known_scene(snapshot), snapshot)
+
+
+def accounts_of(rooms: Iterable[tuple[Node, Room]], snapshot: Snapshot) -> tuple[NodeCapacity, ...]:
+    """The same of GPU nodes whose arithmetic is known already."""
+    views = {node.name: NodeView(node=node, pods=(), summed_up=room) for node, room in rooms}
+    return _accounts(Scene(nodes=views), snapshot)
 
 
 def is_requested_known(node: Node, snapshot: Snapshot) -> bool:

@@ -5,10 +5,12 @@ from typing import Final
 
 import msgspec
 
-from lockgate.capacity.overview import UnreadableError, accounts, is_requested_known, unread
+from lockgate.capacity.node_capacity import NodeCapacity
+from lockgate.capacity.overview import UnreadableError, accounts, accounts_of, is_requested_known, unread
 from lockgate.capacity.table import By, Row, rows
 from lockgate.diagnosis.engine import diagnose
 from lockgate.diagnosis.operand_names import short_name
+from lockgate.diagnosis.subject import Common
 from lockgate.diagnosis.target import CLUSTER, Target
 from lockgate.diagnosis.views.gate_two import GateTwo, NodeGate, gate_two
 from lockgate.diagnosis.waive import NO_WAIVERS, Waivers
@@ -123,8 +125,9 @@ def survey(
     nodes = snapshot.known_nodes
     if isinstance(nodes, Missing):
         raise UnreadableError(f"nodes are not known: {nodes.text}")
-    counted = accounts(snapshot)
-    answer = diagnose(snapshot, asked, all_rules(), waivers)
+    common = Common(snapshot)
+    answer = diagnose(snapshot, asked, all_rules(), waivers, common)
+    counted = _counted(common)
     gates = gate_two(nodes, snapshot.node_states, snapshot.node_files, snapshot.events, snapshot.pods)
     states = {} if isinstance(snapshot.node_states, Missing) else {s.name: s for s in snapshot.node_states}
     of_node, struck = _by_node(rows(counted, By.NODE)), _struck(answer)
@@ -147,6 +150,14 @@ def survey(
         diagnosis=answer,
         unknown=(*unread(snapshot, counted), *_unread(snapshot)),
     )
+
+
+def _counted(common: Common) -> tuple[NodeCapacity, ...]:
+    """Every GPU node's account, from the arithmetic that the diagnosis did of it where all pods are known."""
+    snapshot, places = common.snapshot, common.get("places")
+    if isinstance(places, Missing) or isinstance(snapshot.pods, Missing):
+        return accounts(snapshot)
+    return accounts_of(((node, places.room(node)) for node in places.with_gpus), snapshot)
 
 
 def _by_node(every: Iterable[Row]) -> dict[str, list[Row]]:

@@ -33,14 +33,21 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
     not_checked: tuple[NotChecked, ...]
 
 
-def diagnose(snapshot: Snapshot, target: Target, rules: Iterable[Rule], waivers: Waivers = NO_WAIVERS) -> Diagnosis:
+def diagnose(
+    snapshot: Snapshot,
+    target: Target,
+    rules: Iterable[Rule],
+    waivers: Waivers = NO_WAIVERS,
+    common: Common | None = None,
+) -> Diagnosis:
     """Why the target does not run, or that nothing is wrong with it; for the cluster what is wrong, worst first.
 
     The same facts give the same answer, in the same order. Raises `target.TargetMissingError` when the target is not
     among the facts; anything else that is lacking ends in `not_checked`. What is waived is told beside the verdict.
+    `common` is what is derived of these facts already, or will be asked for later.
     """
     rules, snapshot = tuple(rules), with_listed(snapshot, target)
-    common = Common(snapshot)
+    common = common if common is not None and common.snapshot is snapshot else Common(snapshot)
     found = scope(snapshot, target, common)
     asked = _Asked(common, target, rules)
     answers = [asked.about(subject) for subject in found.about]

@@ -49,7 +49,7 @@ def gate_of(asking: Pod, node: Node, places: Places) -> GateOne:
         requested = amounts(node.requested).get(judged.resource, 0)
         rows = (msgspec.structs.replace(row, requested=requested, named=node.pods) for row in judged.rows)
         return msgspec.structs.replace(judged, rows=tuple(rows))
-    held = None if here is None else places.summed_up(node, judged.resource)[1]
+    held = None if here is None else places.holders(node, judged.resource)
     return msgspec.structs.replace(judged, rows=tuple(_with(row, held) for row in judged.rows))
 
 

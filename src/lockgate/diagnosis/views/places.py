@@ -7,11 +7,15 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from lockgate.diagnosis.gate_row import Holder
+from lockgate.kit.by_identity import by_identity
 from lockgate.model.facts import Missing, Nodes, Pods
 from lockgate.model.gpu_node import is_gpu_node
+from lockgate.model.names import is_gpu_resource
 from lockgate.model.objects import Node, Pod
 from lockgate.scheduling.node_fit import Room, is_terminal, pods_by_node, room_beside
 from lockgate.scheduling.requests import Amounts, accounted_requests
+
+_Taken = tuple[Pod, Amounts]
 
 
 class Places:
@@ -21,7 +25,7 @@ class Places:
         self.all, self.pods = nodes, pods
         self.nodes = {node.name: node for node in nodes}
         self._on = None if isinstance(pods, Missing) else pods_by_node(pods)
-        self._summed_up: dict[tuple[int, str], tuple[Room, tuple[Holder, ...]]] = {}  # by node and resource
+        self._added_up: dict[str, tuple[Room, list[_Taken]]] = {}  # by node; of what pods take, that of GPUs
 
     @cached_property
     def with_gpus(self) -> Nodes:
@@ -47,13 +51,24 @@ class Places:
         namespace, name = pod.namespace, pod.name
         here = self.on(node.name) or []
         others = [p for p in here if p.metadata.name != name or p.metadata.namespace != namespace]
-        return self.summed_up(node, resource) if len(others) == len(here) else _summed_up(node, others, resource)
+        if len(others) == len(here):
+            return self.room(node), self.holders(node, resource)
+        return _room(node, taken := _taken(others)), _holders(taken, resource)
 
-    def summed_up(self, node: Node, resource: str) -> tuple[Room, tuple[Holder, ...]]:
-        """A node's arithmetic with all pods on it, and who holds a resource there."""
-        found = self._summed_up.get((id(node), resource))
+    def room(self, node: Node) -> Room:
+        """A node's arithmetic with all pods on it."""
+        return self._sums(node)[0]
+
+    def holders(self, node: Node, resource: str) -> tuple[Holder, ...]:
+        """Who holds a GPU resource of a node."""
+        return _holders(self._sums(node)[1], resource)
+
+    def _sums(self, node: Node) -> tuple[Room, list[_Taken]]:
+        found = self._added_up.get(node.name)
         if found is None:
-            found = self._summed_up[id(node), resource] = _summed_up(node, self.on(node.name) or [], resource)
+            taken = _taken(self.on(node.name) or [])
+            gpus = [each for each in taken if _has_gpus(each[1])]
+            found = self._added_up[node.name] = _room(node, taken), gpus
         return found
 
 
@@ -64,15 +79,23 @@ def places(nodes: Nodes, pods: Pods | Missing) -> Places:
 
 def holders(here: Iterable[Pod], resource: str) -> tuple[Holder, ...]:
     """The pods on a node that hold some of a resource, most first."""
-    return _holders([(p, accounted_requests(p)) for p in here if not is_terminal(p)], resource)
+    return _holders(_taken(p for p in here if not is_terminal(p)), resource)
 
 
-def _summed_up(node: Node, here: Iterable[Pod], resource: str) -> tuple[Room, tuple[Holder, ...]]:
-    taken = [(pod, accounted_requests(pod)) for pod in here]
-    return room_beside(node, (asked for _, asked in taken)), _holders(taken, resource)
+def _taken(here: Iterable[Pod]) -> list[_Taken]:
+    return [(pod, accounted_requests(pod)) for pod in here]
 
 
-def _holders(taken: Iterable[tuple[Pod, Amounts]], resource: str) -> tuple[Holder, ...]:
+@by_identity  # pods of one workload take the same
+def _has_gpus(asked: Amounts) -> bool:
+    return any(map(is_gpu_resource, asked))
+
+
+def _room(node: Node, taken: Iterable[_Taken]) -> Room:
+    return room_beside(node, (asked for _, asked in taken))
+
+
+def _holders(taken: Iterable[_Taken], resource: str) -> tuple[Holder, ...]:
     held = [_holder(pod, asked[resource]) for pod, asked in taken if asked.get(resource)]
     return tuple(sorted(held, key=lambda h: (-h.count, h.pod)))
 
