@@ -84,7 +84,7 @@ class NodeGate:
     @cached_property
     def refusals(self) -> Refusals:
         """The handlers that the runtime has said to lack, with its words, as far as nothing newer unsays it."""
-        return holding(self._lists, self._said)
+        return holding(self._lists, self._said) if self._said else {}
 
     @cached_property
     def _lists(self) -> tuple[LoadedHandlers | None, ...]:
@@ -113,6 +113,8 @@ class NodeGate:
 
         Files that were copied from the node come first: what its agent published may be older.
         """
+        if self.is_unread:
+            return {}
         copied = self._folder_files(("/etc/containerd/", "/var/lib/rancher/"))
         if copied or not self.runtime or any(f.truncated for f in self.runtime.files):
             return copied
@@ -126,8 +128,11 @@ class NodeGate:
     @property
     def root(self) -> str:
         """The top-level configuration file among the known files, "" when it is not there."""
+        files = self.files
+        if not files:
+            return ""
         published = self.runtime.config_path if self.runtime else ""
-        return next((path for path in (published, *self._places) if path in self.files), "")
+        return next((path for path in (published, *self._places) if path in files), "")
 
     @property
     def _places(self) -> tuple[str, ...]:

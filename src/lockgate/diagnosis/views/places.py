@@ -42,6 +42,15 @@ class Places:
         """Whether a pod has wishes about others, so that one has to be asked about the other."""
         return not isinstance(self.pods, Missing) and any(pod.spec.affinity for pod in self.pods)
 
+    def leaving(self, node: str) -> list[Pod]:
+        """The pods that are deleted, and count against a node as long as they are there."""
+        return self._leaving.get(node, [])
+
+    @cached_property
+    def _leaving(self) -> dict[str, list[Pod]]:
+        pods = () if isinstance(self.pods, Missing) else self.pods
+        return pods_by_node([pod for pod in pods if pod.metadata.deletion_timestamp is not None])
+
     def on(self, node: str) -> list[Pod] | None:
         """The pods that count against a node; None where pods are not known."""
         return None if self._on is None else self._on.get(node, [])

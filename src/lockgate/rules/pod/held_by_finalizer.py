@@ -18,6 +18,7 @@ import msgspec
 
 from lockgate.diagnosis.gate_row import GateRow
 from lockgate.diagnosis.held_pods import is_held, told
+from lockgate.diagnosis.node_start import is_silent
 from lockgate.diagnosis.rule import Failed, Skipped, on_each, rule
 from lockgate.diagnosis.seen import pod_ref
 from lockgate.diagnosis.stage import Stage
@@ -60,10 +61,10 @@ def held_by_finalizer(
     if isinstance(places, Missing):
         return None
     if stage is Stage.NODE:
-        held_here = [] if isinstance(node, Missing) or _is_sick(node) else _held_on(node.name, places, now)
+        held_here = [] if isinstance(node, Missing) else _held_on(node, places, now)
         return _mild(_on(held_here, now, known), Severity.WARNING) if held_here else None
     rows = () if isinstance(gate_one, Missing) else gate_one.nearest
-    freeing = (_that_free(row, places, now) for row in rows if not _is_sick(known.get(row.node)))
+    freeing = (_that_free(row, places, now) for row in rows if row.node in known)
     parts = [_on(pods, now, known) for pods in freeing if pods]
     return on_each(parts) if parts else None
 
@@ -75,7 +76,8 @@ def _mild(failed: Failed, severity: Severity) -> Failed:
 
 def _idle(pods: Pods, now: dt.datetime | None, known: Mapping[str, Node]) -> list[Pod]:
     """Those of the cluster that take nothing of a node: they have none, it is gone, or their phase says they ended."""
-    held = (each for each in pods if is_held(each, now) and gpu_asked(each))
+    going = (each for each in pods if each.metadata.deletion_timestamp is not None)
+    held = (each for each in going if is_held(each, now) and gpu_asked(each))
     return [each for each in held if each.spec.node_name not in known or is_terminal(each)]
 
 
@@ -89,17 +91,18 @@ def _that_free(row: GateRow, places: Places, now: dt.datetime | None) -> list[Po
     going = any(holder.terminating for holder in row.holders)
     if not going or row.requested is None or not row.obstacles or not row.only_devices_short():
         return []
-    held = _held_on(row.node, places, now)
+    held = _held_on(places.nodes[row.node], places, now)
     names = {f"{each.namespace}/{each.name}" for each in held}
     freed = sum(holder.count for holder in row.holders if holder.pod in names)
     return held if row.allocatable - row.requested + freed >= row.asked else []
 
 
-def _held_on(node: str, places: Places, now: dt.datetime | None) -> list[Pod]:
-    """Those on a node that the scheduler counts GPUs of."""
-    return [each for each in places.on(node) or () if is_held(each, now) and gpu_asked(each)]
+def _held_on(node: Node, places: Places, now: dt.datetime | None) -> list[Pod]:
+    """Those on a node that the scheduler counts GPUs of; none where the node's own illness keeps them."""
+    going = places.leaving(node.name)
+    return [] if not going or _is_sick(node) else [p for p in going if is_held(p, now) and gpu_asked(p)]
 
 
 def _is_sick(node: Node | None) -> bool:
-    """Whether its kubelet is away or at fault: then that keeps its pods."""
-    return node is not None and any(c.type == "Ready" and c.status != "True" for c in node.status.conditions)
+    """Whether that is what keeps its pods."""
+    return node is not None and is_silent(node)
