@@ -14,6 +14,7 @@ from lockgate.cli.render.explain import as_text
 from lockgate.cli.render.survey import PARTS
 from lockgate.rules import all_rules
 from tests.cli.test_why import BUNDLES, run
+from tests.unpacking import unpack
 
 TOPICS = [p for p in all_pages() if p.kind == "topic"]
 
@@ -160,6 +161,19 @@ def test_a_cluster_shows_where_a_topic_and_a_finding_are_now() -> None:
     absent = run("explain", "quota", *source)
     assert "nothing of it is seen" in absent.stdout
     assert json.loads(run("explain", "quota", "-o", "json").stdout)["here"] is None
+
+
+def test_where_what_would_show_it_was_not_read_that_is_said(tmp_path: Path) -> None:
+    unpack(BUNDLES / "all-held.tgz", tmp_path)
+    nodes = tmp_path / "all-held/cluster/nodes.json"
+    nodes.write_bytes(nodes.read_bytes()[:-200])
+    result = run("explain", "scheduling/all-held", "--from", str(tmp_path / "all-held"))
+    said = " ".join(result.stdout.split())
+    assert "nothing of it is seen in what was read" in said
+    assert "not checked: " in said
+    assert "cluster/nodes.json holds a part of the list: the file ends within it" in said
+    form = run("explain", "scheduling/all-held", "--from", str(tmp_path / "all-held"), "-o", "json").stdout
+    assert json.loads(form)["here"][0]["notChecked"]
 
 
 def test_the_list_of_everything_fits_a_terminal_and_loses_no_word() -> None:

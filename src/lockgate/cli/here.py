@@ -11,15 +11,18 @@ from lockgate.diagnosis.pods_asked import pods_of
 from lockgate.diagnosis.target import CLUSTER, SELECTED, Target
 from lockgate.diagnosis.views.gate_one import gpu_asked
 from lockgate.model.facts import Snapshot
-from lockgate.model.finding import Finding, TargetRef
+from lockgate.model.finding import Finding, NotChecked, TargetRef
 
 
 class Here(msgspec.Struct, frozen=True, rename="camel"):
-    """Of one page: what of it is in this cluster now; `numbers` are the parts of the survey that belong to it."""
+    """Of one page: what of it is in this cluster now; `numbers` are the parts of the survey that belong to it,
+    `not_checked` says what was not read that would show more of it.
+    """
 
     id: str
     findings: tuple[Finding, ...]
     numbers: tuple[str, ...]
+    not_checked: tuple[NotChecked, ...] = ()
 
 
 class Numbers(msgspec.Struct, frozen=True, rename="camel"):
@@ -73,5 +76,10 @@ def _nodes_of(snapshot: Snapshot, asked: Target) -> frozenset[str] | None:
 def _here(page: Page, seen: Survey) -> Here:
     patterns = page.shown_by or ((page.id,) if page.kind in ("finding", "lint") else ())
     waived = (w.finding for w in seen.diagnosis.waived)
-    found = [f for f in (*seen.diagnosis.findings, *waived) if any(fnmatchcase(f.id, p) for p in patterns)]
-    return Here(page.id, tuple(found), page.numbers)
+    found = [f for f in (*seen.diagnosis.findings, *waived) if _is_shown(f.id, patterns)]
+    open_ = [n for n in seen.diagnosis.not_checked if any(_is_shown(id_, patterns) for id_ in (n.id, *n.rules))]
+    return Here(page.id, tuple(found), page.numbers, tuple(open_))
+
+
+def _is_shown(id_: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(id_, pattern) for pattern in patterns)

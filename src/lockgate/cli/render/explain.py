@@ -66,8 +66,9 @@ def _shown(page: Page, seen: Survey) -> str:
     """What of a page a cluster shows: its findings, and the numbers that belong to it."""
     (one,) = here([page], seen)
     lines = [f"  {f.severity.value}  {f.id}: {f.summary}" for f in one.findings]
-    wrapped = [part for line in lines for part in textwrap.wrap(line, 100, subsequent_indent="    ")]
-    text = "\n".join(wrapped or ["  nothing of it is seen"])
+    lines = lines or [f"  nothing of it is seen{' in what was read' if one.not_checked else ''}"]
+    lines += [f"  not checked: {n.reason}{f'; to know it: {n.how}' if n.how else ''}" for n in one.not_checked]
+    text = "\n".join(part for line in lines for part in textwrap.wrap(line, 100, subsequent_indent="    "))
     return text + (f"\n\n{parts_text(seen, one.numbers)}" if one.numbers else "\n")
 
 
