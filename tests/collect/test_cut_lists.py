@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from lockgate.collect import json_list
 from lockgate.collect.errors import InputError
@@ -127,6 +128,24 @@ def test_a_long_list_that_was_half_written() -> None:
 def test_where_no_object_is_whole_it_is_refused(data: bytes) -> None:
     with pytest.raises(InputError, match="is not complete JSON"):
         from_bytes("x.json", data)
+
+
+@pytest.mark.parametrize("behind", ["metadata:\n    name: c", "name: c", "- apiVersion", "kind: List"])
+def test_of_a_yaml_list_that_was_half_written_the_last_object_is_not_believed(behind: str, tmp_path: Path) -> None:
+    """Half of a YAML is one too: kubectl writes the kind of a list behind its objects."""
+    text = yaml.safe_dump(LIST)
+    half = text[: text.rindex(behind)].encode()
+    facts = from_bytes("x.yaml", half)
+    assert reason(facts.nodes) == "x.yaml holds a part of the list: the file ends within it"
+    assert [n.name for n in facts.some_nodes][:2] in (["a", "b"], ["a"])
+    (tmp_path / "cluster").mkdir()
+    (tmp_path / "cluster/nodes.yaml").write_bytes(half)
+    (tmp_path / "cluster/pods.json").write_bytes(written("List", [pod("x")]))
+    assert isinstance(from_path(str(tmp_path), io.BytesIO()).nodes, Missing)
+
+
+def test_a_whole_yaml_list_is_whole() -> None:
+    assert not isinstance(from_bytes("x.yaml", yaml.safe_dump(LIST).encode()).nodes, Missing)
 
 
 def test_half_a_manifest_is_refused(tmp_path: Path) -> None:

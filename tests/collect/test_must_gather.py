@@ -106,6 +106,18 @@ def test_what_nvidia_smi_printed_on_a_node_is_its_output(tmp_path: Path) -> None
     assert [(of.node, of.outputs) for of in facts.node_files] == [("gpu-a", {"nvidia-smi": said})]
 
 
+def test_a_list_in_it_that_was_half_written_counts_as_not_read(tmp_path: Path) -> None:
+    folder = unpacked(tmp_path)
+    for name in ("gpu_operand_ds.yaml", "gpu_operand_pods.yaml"):
+        text = (folder / name).read_text()
+        (folder / name).write_text(text[: text.rindex("\n  status:")])
+    facts, whole = read(folder), read(HERE / "must_gather/unhealthy.tgz")
+    assert isinstance(facts.daemon_sets, Missing)
+    assert "gpu_operand_ds.yaml holds a part of the list: the file ends within it" in facts.daemon_sets.reason
+    assert len(facts.known_pods) == len(whole.known_pods) - 1
+    assert [part.section for part in facts.left_out] == ["pods"]
+
+
 def test_a_broken_file_in_it_is_named(tmp_path: Path) -> None:
     folder = unpacked(tmp_path)
     (folder / "gpu_operand_pods.yaml").write_text("apiVersion: [")

@@ -148,8 +148,13 @@ def _pieces(name: str, cut: Cut) -> Iterator[tuple[str, bytes]]:
 
 def any_objects(name: str, data: bytes, on_cut: OnCut | None = None) -> Iterator[tuple[str, bytes]]:
     """The kind and JSON of every object in one file of any kinds: a List, or YAML documents between `---`."""
-    for document in _documents(name, data):
-        yield from _items(name, document, on_cut)
+    text = _text_of_documents(name, data)
+    if text[:1] in (b"{", b"["):
+        for document in _json_documents(text):
+            yield from _items(name, document, on_cut)
+        return
+    for document in _from_yaml(name, text):
+        yield from _items_of_yaml(name, document, on_cut)
 
 
 def typed(name: str, raw: bytes, section: ApiSection) -> Any:
@@ -224,6 +229,18 @@ def _items(name: str, document: bytes, on_cut: OnCut | None) -> Iterator[tuple[s
         yield head.kind, document
 
 
+def _items_of_yaml(name: str, document: bytes, on_cut: OnCut | None) -> Iterator[tuple[str, bytes]]:
+    """The same of YAML, half of which is valid too: kubectl writes the kind of a list behind its objects, so that one
+    without a kind is torn, and its last object may be a part.
+    """
+    head = _list_head(name, document)
+    if not (on_cut and head.items and not head.kind):
+        yield from _items(name, document, on_cut)
+        return
+    on_cut("", TORN)
+    yield from ((_head(name, bytes(raw)).kind, bytes(raw)) for raw in head.items[:-1])
+
+
 def _kind_of_items(head: Head) -> str:
     """What a `PodList` says of its items, which have no kind as the API server answers; "" where it is a `List`."""
     return head.kind.removesuffix("List")
@@ -248,12 +265,12 @@ def _decoded(name: str, document: bytes, shape: type[H]) -> H:
         raise InputError(f"{name}: is nested too deeply") from None
 
 
-def _documents(name: str, data: bytes) -> list[bytes]:
-    """JSON documents: the data itself, or what its YAML says."""
+def _text_of_documents(name: str, data: bytes) -> bytes:
+    """JSON, or YAML."""
     text = data if data[:1] in (b"{", b"[") else text_of(name, data).strip().encode()
     if not text:
         raise InputError(f"{name}: is empty")
-    return _json_documents(text) if text[:1] in (b"{", b"[") else _from_yaml(name, text)
+    return text
 
 
 def _json_documents(text: bytes) -> list[bytes]:

@@ -8,11 +8,13 @@ script could not fill are there and empty.
 import io
 import re
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from lockgate.collect.bounds import MAX_HELD, MAX_LOG, MAX_TEXT, too_large
 from lockgate.collect.bug_report import parse_bug_report, report_of
+from lockgate.collect.cut_lists import cut
 from lockgate.collect.decode import lenient_text, objects_of
 from lockgate.collect.describe import looks_described, parse_described
 from lockgate.collect.describe_node import parse_nodes
@@ -20,7 +22,7 @@ from lockgate.collect.device_usage import parse_device_usage, usage_of
 from lockgate.collect.errors import InputError
 from lockgate.collect.left_members import LeftMembers
 from lockgate.collect.members import Member, members
-from lockgate.model.facts import API_SECTIONS, BY_PLURAL, Log, Missing, NodeFiles, Snapshot
+from lockgate.model.facts import API_SECTIONS, BY_PLURAL, LeftOut, Log, Missing, NodeFiles, Snapshot
 from lockgate.model.objects import Event
 
 _PLACE = re.compile(r"^(?:[^/]+/){0,2}(?P<name>[^/]+)$")
@@ -59,11 +61,12 @@ def from_must_gather(root: Path) -> Snapshot:
     there = _contents(root, left)
     files = {name: data for name, data in there.items() if data.strip()}
     found: dict[str, Any] = {s.section: Missing(_REASON, f"kubectl get {s.plural} -A -o json") for s in API_SECTIONS}
+    cuts = dict[str, Missing]()
     for name, plural in _YAML.items():
         if name in files:
             section = BY_PLURAL[plural]
             stream = io.BufferedReader(io.BytesIO(files[name]))
-            objects = tuple(objects_of(name, stream, section))
+            objects = tuple(objects_of(name, stream, section, partial(_note_cut, cuts, section.section, name)))
             before = found[section.section]
             found[section.section] = objects if isinstance(before, Missing) else (*before, *objects)
     if "gpu_nodes.descr" in files:
@@ -73,13 +76,19 @@ def from_must_gather(root: Path) -> Snapshot:
     found["pods"] = Missing(f"{_REASON}: only the operator's pods", "kubectl get pods -A -o json")
     if "cluster_policy.missing" in there:
         found["cluster_policies"] = ()
+    found |= {section: missing for section, missing in cuts.items() if section != "pods"}
     found["events"] = tuple(_events(files))
     logs = tuple(_logs(files, found["namespace_pods"]))
     found["logs"] = logs or Missing(_REASON, "kubectl logs")
     reports = tuple(_of_nodes(files))
     lacking = Missing(_REASON, "copy /etc/containerd and /etc/cdi of the node into nodes/<node>/")
     found["node_files"] = reports or lacking
-    return Snapshot(left_out=tuple(left.told()), **found)
+    torn = (LeftOut("pods", cuts["pods"].reason, cuts["pods"].how),) if "pods" in cuts else ()
+    return Snapshot(left_out=(*left.told(), *torn), **found)
+
+
+def _note_cut(cuts: dict[str, Missing], section: str, name: str, kind: str, more: int) -> None:
+    cuts[section] = cut(name, section, more)
 
 
 def _contents(root: Path, left: LeftMembers) -> dict[str, bytes]:
