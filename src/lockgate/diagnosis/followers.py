@@ -34,6 +34,7 @@ AFTER_DRIVER: Final = (
     "operands/left-out",
     "injection/driver-root-missing",
     "injection/driver-library-missing",
+    "injection/driver-not-loaded",
 )
 """Rules that fail when the node's driver does not work; the toolkit, which writes the handler, waits for it."""
 

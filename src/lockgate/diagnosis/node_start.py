@@ -46,7 +46,7 @@ def start_of(node: Node, here: Iterable[OperandPod], now: dt.datetime | None) ->
     """What is starting on a node; None where nothing is, or where it takes too long, or failed."""
     there = [p for p in here if p.pod.metadata.deletion_timestamp is None and p.pod.status.phase != "Succeeded"]
     path = [p for name in CHAIN for p in there if p.operand == name]
-    if now is None or not any(p.operand == _PLUGIN for p in path):
+    if now is None or is_silent(node) or not any(p.operand == _PLUGIN for p in path):
         return None
     if any(_has_failed(p.pod, node, now) for p in path):
         return None
@@ -63,6 +63,11 @@ def start_of(node: Node, here: Iterable[OperandPod], now: dt.datetime | None) ->
     late = {(w.pod.namespace, w.pod.name) for w in waits_of(there)}
     beside = next((p for p in there if (p.pod.namespace, p.pod.name) in late), None)
     return _young(beside, _latest(begun, _begun(beside.pod)), LONG, now) if beside else None
+
+
+def is_silent(node: Node) -> bool:
+    """Whether its kubelet is away or at fault: what is known of its pods is not of now."""
+    return any(c.type == "Ready" and c.status != "True" for c in node.status.conditions)
 
 
 def _young(

@@ -112,7 +112,7 @@ _WORDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         ("gpu-use/shared-memory-full",),
     ),
     (r"GPU has fallen off the bus", ("xid/off-the-bus",)),
-    (r"nvml error: driver not loaded|ERROR_DRIVER_NOT_LOADED", ("driver/module-not-loaded", "driver/not-answering")),
+    (r"ERROR_DRIVER_NOT_LOADED", ("driver/module-not-loaded", "driver/not-answering")),
     (r"compiler differs from the one used to build the kernel", ("driver/compiler",)),
     (r"a driver such as: nouveau|failed to enable MSI-X", ("driver/nouveau",)),
     (r"auto drain of the node \S+ is disabled by the upgrade policy", ("driver/in-use",)),

@@ -31,7 +31,12 @@ from lockgate.model.pod_state import is_flapping
     stages=(Stage.NODE,),
     gpu=None,
     asks_gpu=None,
-    mutes=("containerd/handler-missing", "operands/init-waits", "operator/policy-not-ready"),
+    mutes=(
+        "containerd/handler-missing",
+        "injection/driver-not-loaded",
+        "operands/init-waits",
+        "operator/policy-not-ready",
+    ),
 )
 def crashes(node: Node, operands: Operands, pod_logs: PodLogs | Missing, snapshot: Snapshot) -> Failed | None:
     here = operands.on(node.name)

@@ -25,7 +25,12 @@ from lockgate.model.objects import Node, Pod
     severity=Severity.ERROR,
     stages=(Stage.NODE,),
     asks_gpu=None,
-    mutes=("containerd/handler-missing", "operands/plugin-gone", "operator/policy-not-ready"),
+    mutes=(
+        "containerd/handler-missing",
+        "injection/driver-not-loaded",
+        "operands/plugin-gone",
+        "operator/policy-not-ready",
+    ),
 )
 def init_waits(node: Node, operands: Operands, pod_logs: PodLogs | Missing) -> Failed | Passed | None:
     here = operands.on(node.name)
@@ -45,9 +50,15 @@ def init_waits(node: Node, operands: Operands, pod_logs: PodLogs | Missing) -> F
             *(log_lines(f"{blamed.pod.namespace}/{blamed.pod.name}", pod_logs) if blamed else ()),
             *said,
         ),
-        spares=() if first.awaited in BEFORE_HANDLER else ("containerd/handler-missing",),
+        spares=_spared(first.awaited),
         remedy=(_remedy(first, blamed, node.name),),
     )
+
+
+def _spared(awaited: str) -> tuple[str, ...]:
+    """What does not follow from waiting for an operand: it comes before that one has its turn."""
+    driver = () if awaited == ORDER[0] else ("injection/driver-not-loaded",)
+    return driver if awaited in BEFORE_HANDLER else ("containerd/handler-missing", *driver)
 
 
 def _blamed(awaited: str, here: tuple[OperandPod, ...]) -> OperandPod | None:

@@ -14,7 +14,7 @@ import datetime as dt
 from typing import Final
 
 from lockgate.diagnosis.followers import WITHOUT_PODS
-from lockgate.diagnosis.node_start import Start, start_of
+from lockgate.diagnosis.node_start import CHAIN, Start, start_of
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import event, listed, pod_ref
 from lockgate.diagnosis.stage import Stage, is_ready
@@ -42,6 +42,7 @@ _MINUTE: Final = dt.timedelta(minutes=1)
         "containerd/handler-missing",
         "driver/module-not-loaded",
         "driver/not-answering",
+        "injection/driver-not-loaded",
         "autoscaling/node-not-initialized",
     ),
     passing=True,
@@ -54,6 +55,7 @@ def starting(
         return None
     return Failed(
         about=f"node/{node.name}",
+        title="" if start.operand in CHAIN else "An operand beside the way to a GPU is still starting",
         summary=_summary(node, start, snapshot.taken_at),
         evidence=(_seen(start), *_booted(node, events_by_object)),
         remedy=(
@@ -82,14 +84,9 @@ def _minutes(span: dt.timedelta) -> str:
 
 def _seen(start: Start) -> Evidence:
     value = "Ready" if is_ready(start.pod) else "not Ready"
-    since = f"since {start.since:%Y-%m-%d %H:%M:%S} UTC"
-    return Evidence(
-        object=pod_ref(start.pod),
-        field="status",
-        value=value,
-        verbatim="" if is_ready(start.pod) else trouble(start.pod),
-        note=since,
-    )
+    doing = "" if is_ready(start.pod) else f"{trouble(start.pod)}, "
+    since = f"{doing}since {start.since:%Y-%m-%d %H:%M:%S} UTC"
+    return Evidence(object=pod_ref(start.pod), field="status", value=value, note=since)
 
 
 def _booted(node: Node, events: EventsByObject | Missing) -> tuple[Evidence, ...]:
