@@ -9,6 +9,7 @@ Fix: wait a minute. If it stays, read on the node why the runtime ends: `journal
 """
 
 import re
+from typing import Final
 
 from lockgate.diagnosis.followers import BROKEN_NODE
 from lockgate.diagnosis.rule import Failed, rule
@@ -20,6 +21,14 @@ from lockgate.diagnosis.views.words import Words
 from lockgate.model.facts import Events, Missing
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
+
+# The units of systemd that may have it, by what its socket's path tells, where none is called as the runtime is.
+_UNITS: Final = {
+    "/cri-dockerd.sock": ("cri-docker",),
+    "/k3s/": ("k3s", "k3s-agent", "rke2-server", "rke2-agent"),
+    "/k0s/": ("k0sworker", "k0scontroller"),
+    "/microk8s/": ("snap.microk8s.daemon-containerd",),
+}
 
 
 @rule(
@@ -36,15 +45,17 @@ def restarting(pod: Pod, pod_events: Events | Missing, words: Words, operands: O
     if said is None:
         return None
     match, evidence = said
-    node, unit = pod.spec.node_name, match["runtime"]
+    node, runtime = pod.spec.node_name, match["runtime"]
+    units = next((names for part, names in _UNITS.items() if part in match["socket"]), (runtime,))
     return Failed(
         about=f"node/{node}",
-        summary=f"{unit} on {node} does not answer at {match['socket']}: it restarts, or does not come up.",
+        summary=f"{runtime} on {node} does not answer at {match['socket']}: it restarts, or does not come up.",
         evidence=(evidence,),
         remedy=(
             Remedy(
                 f"Wait a minute; then see on {node} whether it runs, and why it ends",
-                f"systemctl status {unit} --no-pager; sudo journalctl -u {unit} -n 50 --no-pager",
+                f"systemctl status {' '.join(units)} --no-pager; "
+                f"sudo journalctl -u {' -u '.join(units)} -n 50 --no-pager",
                 Risk.NONE,
             ),
         ),
