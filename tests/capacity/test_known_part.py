@@ -34,7 +34,7 @@ def test_where_nobody_knows_what_pods_hold_there_it_is_unknown(
     code, seen, text = ask(tmp_path, capsys, "--gpus", "2", nodes=[gpu_node("a", 4)])
     assert (code, seen["verdict"], seen["where"], seen["atMost"]) == (4, "unknown", {"a": 1}, True)
     assert text.startswith(
-        "UNKNOWN a pod of 2 nvidia.com/gpu: fits if pods that were not read leave room Where at most: a"
+        "UNKNOWN a pod of 2 nvidia.com/gpu: fits if pods that were not read leave room Where it may fit: a"
     )
     assert "what other pods request on a: no cluster/pods.json" in text
 

@@ -205,6 +205,23 @@ def test_a_configuration_of_which_a_part_lacks_is_not_judged(make: Make, tmp_pat
     assert "node a: containerd's configuration not judged, as a part lacks" in told(facts)
 
 
+def test_what_no_runtime_reads_beside_its_files_tears_nothing(tmp_path: Path) -> None:
+    root = write(tmp_path, LAYOUT)
+    for path in ("nodes/a/etc/cdi/old.bak", "nodes/a/etc/containerd/certs.d/x/ca.crt"):
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).symlink_to("/srv/it")
+    facts = read(root)
+    assert not isinstance(facts.node_files, Missing)
+    assert len(facts.node_files[0].files) == 2
+    assert "nodes/a/etc/cdi/old.bak is a link to /srv/it" in told(facts)
+
+
+def test_an_endless_target_is_shortened(tmp_path: Path) -> None:
+    write(tmp_path, OWN)
+    (tmp_path / "long.json").symlink_to("x/" * 400)
+    assert len(told(read(tmp_path))) < 200
+
+
 def test_a_device_in_an_archive_is_left_out(tmp_path: Path) -> None:
     assert "b/logs/ml/x/device.log is no regular file" in told(read(packed_tar(tmp_path)))
 

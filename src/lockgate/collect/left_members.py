@@ -13,6 +13,7 @@ LeaveOut = Callable[[str, str], None]
 """Called with the path of such a member and with what is the matter with it ("is a link to /x")."""
 
 _NAMED: Final = 3
+_LONGEST: Final = 100  # of a link's target
 _COPY: Final = "links are not followed: put copies of the files there, readable for you (cp -rL FOLDER COPY, tar -h)"
 
 
@@ -31,7 +32,7 @@ def ignore(path: str, why: str) -> None:
 
 def link_to(target: str) -> str:
     """That a member is a link: it is not followed, wherever it leads."""
-    return f"is a link to {target}"
+    return f"is a link to {target if len(target) <= _LONGEST else f'{target[:_LONGEST]}...'}"
 
 
 class LeftMembers:

@@ -12,7 +12,7 @@ _NODE: Final = re.compile(r"^(?:[^/]+/){0,2}?nodes/(?P<node>[^/]+)(?P<path>/.+)$
 _KINDS: Final = {
     "containerd's configuration": re.compile(r"/etc/containerd/(?!certs\.d/)"),
     "CRI-O's configuration": re.compile(r"/etc/crio/"),
-    "its CDI specifications": re.compile(r"/(?:etc|run)/cdi/"),
+    "its CDI specifications": re.compile(r"/(?:etc|run)/cdi/[^/]+\.(?:json|yaml)$"),
 }
 _HOW: Final = "copy them as files, with cp -rL or tar -h"
 

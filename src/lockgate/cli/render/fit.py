@@ -71,12 +71,17 @@ def _amount(name: str, count: int) -> str:
 def _where(answer: Fit) -> Iterator[str]:
     if answer.where:
         places = ", ".join(f"{name} ({count})" if answer.wanted > 1 else name for name, count in answer.where.items())
-        head = "Where at most" if answer.at_most else "Where"
-        yield from _wrap(f"{head}: {places}", "  ")
+        yield from _wrap(f"{_head(answer)}: {places}", "  ")
     for text in answer.added:
         yield from _wrap(text, "  ")
     for each in answer.shared:
         yield from _wrap(f"Mind: on {', '.join(each.nodes)} {each.text}", "  ")
+
+
+def _head(answer: Fit) -> str:
+    if answer.fits and answer.verdict is Verdict.UNKNOWN:
+        return "Where it may fit"
+    return "Where at most" if answer.at_most else "Where"
 
 
 def _blockers(answer: Fit) -> Iterator[str]:
