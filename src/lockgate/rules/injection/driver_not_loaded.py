@@ -18,7 +18,7 @@ from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 from lockgate.model.pod_state import trouble
 
-# libnvidia-container: nvml's own words for NVML_ERROR_DRIVER_NOT_LOADED.
+# libnvidia-container's words in reports (failure catalogue H07).
 _TEXT = re.compile(r"nvml error: driver not loaded")
 
 
