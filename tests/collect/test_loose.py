@@ -106,6 +106,36 @@ def test_what_was_not_understood_is_said(tmp_path: Path) -> None:
     assert "note.txt" in left.reason
 
 
+TABLE = "NAMESPACE   NAME   READY   STATUS\nml          x      1/1     Running\n"
+FORBIDDEN = 'Error from server (Forbidden): events is forbidden: User "u" cannot list resource "events"\n'
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "says"),
+    [
+        ("events.json", FORBIDDEN, "events.json: Error from server (Forbidden): events is forbidden"),
+        ("events.txt", FORBIDDEN, "events.txt: Error from server (Forbidden): events is forbidden"),
+        ("pods.txt", TABLE, "pods.txt is a table of kubectl get, which shows too little; send the same with -o json"),
+        ("kern.log", "[  1.0] NVRM: Xid (PCI:0000:3b:00): 79\n", "kern.log is a kernel's log; put it into a folder as"),
+    ],
+)
+def test_what_a_file_without_objects_is_and_what_to_send_instead_is_said(
+    path: str, text: str, says: str, tmp_path: Path
+) -> None:
+    (left,) = read(tmp_path, {"pods.json": listed(pod("x", "ml")), path: text}).left_out
+    assert left.reason.startswith(says)
+
+
+def test_of_many_such_files_the_first_are_told(tmp_path: Path) -> None:
+    files = {f"{number}.json": FORBIDDEN for number in range(5)} | {"pods.json": listed(pod("x", "ml"))}
+    assert [part.reason for part in read(tmp_path, files).left_out][3:] == ["2 more files hold no objects"]
+
+
+def test_where_there_is_nothing_else_what_kubectl_complained_of_is_told(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"events\.json: Error from server \(Forbidden\)"):
+        read(tmp_path, {"events.json": FORBIDDEN})
+
+
 def test_a_file_of_objects_that_is_broken_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"ml/pods\.json: is not complete JSON"):
         read(tmp_path, {"nodes.json": listed(NODE), "ml/pods.json": listed(pod("x", "ml"))[:-5]})

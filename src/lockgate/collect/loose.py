@@ -20,6 +20,7 @@ from lockgate.collect.errors import InputError
 from lockgate.collect.event_places import homes, placed, unplaced
 from lockgate.collect.left_members import LeftMembers
 from lockgate.collect.members import Member, members
+from lockgate.collect.other_texts import complaint, known_as
 from lockgate.collect.pasted import joined, looks_pasted, parse_pasted
 from lockgate.collect.unwrapped import unwrapped
 from lockgate.model.facts import SECTIONS, LeftOut, Log, Missing, Snapshot
@@ -44,29 +45,41 @@ def from_loose(root: Path, namespace: str = "", pod: str = "") -> Snapshot | Non
     `namespace` and `pod` are those of text that does not show whose events it holds.
     """
     objects, told, logs, passed = AnyKinds(str(root), pod, once=True), list[Snapshot](), list[Log](), list[str]()
-    left = LeftMembers()
+    left, useless = LeftMembers(), list[str]()
     for number, member in enumerate(members(root, is_wanted, left.add)):
         if number == _MOST:
             raise InputError(
                 f"{root}: holds more than {_MOST} files of JSON, YAML and text; give the folder of one look"
             )
         if member.path.endswith(_OBJECTS):
-            if _SAYS.search(member.stream.peek(1).replace(b"\0", b"")):
+            start = member.stream.peek(1)
+            if _SAYS.search(start.replace(b"\0", b"")):
                 note = partial(objects.note_cut, member.path)
                 objects.add(member.path, objects_in(member.path, member.stream, note))
+            elif said := complaint(lenient_text(start)):
+                useless.append(f"{member.path}: {said}")
             continue
         text = _text(member)
         if found := tuple(_logs(text)):
             logs += found
         elif looks_pasted(text):
             told.append(parse_pasted(member.path, text, namespace, pod))
+        elif known := complaint(text) or known_as(text):
+            useless.append(f"{member.path}{': ' if complaint(text) else ' '}{known}")
         else:
             passed.append(member.path)
+    unread = (*left.told(), *(LeftOut("files", said) for said in _few(useless)))
     if not (objects or told):
-        for part in left.told():
-            raise InputError(f"{root}: holds no other files of a cluster; {part.reason}; {part.how}")
+        for part in unread:
+            raise InputError(f"{root}: holds no other files of a cluster; {Missing(part.reason, part.how).text}")
         return None
-    return _with(objects.facts, told, tuple(logs), (*left.told(), *_unread(passed)))
+    return _with(objects.facts, told, tuple(logs), (*unread, *_unread(passed)))
+
+
+def _few(texts: list[str]) -> Iterator[str]:
+    yield from texts[:_NAMED]
+    if len(texts) > _NAMED:
+        yield f"{len(texts) - _NAMED} more files hold no objects"
 
 
 def _text(member: Member) -> str:

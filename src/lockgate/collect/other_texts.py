@@ -37,7 +37,12 @@ _ELSE: Final = (
 
 def what_it_is(text: str) -> str:
     """How to go on from a text that is read by nothing here; the end of a complaint that begins with its name."""
-    return next((said for pattern, said in _KINDS if pattern.search(text)), _ELSE)
+    return known_as(text) or _ELSE
+
+
+def known_as(text: str) -> str:
+    """The same of a text that is known, "" of any other."""
+    return next((said for pattern, said in _KINDS if pattern.search(text)), "")
 
 
 def complaint(text: str) -> str:
