@@ -19,7 +19,7 @@ from lockgate.model.objects import Event, Node
 from lockgate.model.pod_state import RECENT
 from lockgate.xid.codes import Code, code_of
 from lockgate.xid.kernel_log import KernelLog, XidLine, parse_kernel_log
-from lockgate.xid.policies import APPLICATION_XIDS, WATCHERS
+from lockgate.xid.policies import APPLICATION_XIDS, watcher_of
 
 # k8s-device-plugin, internal/rm/health.go.
 _MARKED: Final = re.compile(
@@ -183,7 +183,7 @@ def from_state(node: str, state: DevicesState | None) -> Iterator[NodeXid]:
 def from_conditions(node: Node | None) -> Iterator[NodeXid]:
     """Conditions in which an agent names XIDs: of EKS, of GKE, of NVSentinel and others by their type."""
     for condition in node.status.conditions if node else ():
-        watcher = next((w for w in WATCHERS if w.condition.fullmatch(condition.type)), None)
+        watcher = watcher_of(condition.type)
         if watcher is None or condition.status != watcher.sick:
             continue
         said = f"{condition.reason}: {condition.message}"

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import httpx2
 
-from lockgate.kit.beside import Thread
+from lockgate.kube.beside import Thread
 
 WHOLE: Final = "lockgate.whole"  # extension of a request without a body whose answer is read at once
 _MOST: Final = 100  # connections at a time

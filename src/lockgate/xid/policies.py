@@ -1,6 +1,7 @@
 """Who acts on an XID: device plugins and agents differ, and a code that one takes a GPU away for another ignores."""
 
 import re
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -35,6 +36,12 @@ WATCHERS: Final = (
     # NVSentinel and node-problem-detector are given conditions of many names; that they speak of an XID is said in it.
     Watcher(re.compile(r"\w*[Xx][Ii][Dd]\w*"), "", "True", re.compile(r"(?:ErrorCode:|[Xx][Ii][Dd][ :=]+)(\d+)")),
 )
+
+
+@lru_cache(maxsize=256)  # all nodes of a cluster have the same few
+def watcher_of(condition: str) -> Watcher | None:
+    """Who writes conditions of a type; None where no XIDs are in it."""
+    return next((w for w in WATCHERS if w.condition.fullmatch(condition)), None)
 
 
 def nvidia_plugin_ignores(code: int, disable: str = "", enable: str = "") -> bool:

@@ -18,12 +18,13 @@ from lockgate.diagnosis.seen import listed
 from lockgate.diagnosis.stage import Stage, bad_end, is_out_of_memory, is_ready
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.hardware import Hardware
+from lockgate.diagnosis.views.places import Places
 from lockgate.diagnosis.views.xids import Xids
 from lockgate.diagnosis.ways import read_node
 from lockgate.diagnosis.xid_told import Holders, NodeXid
 from lockgate.kit.counted import counted
 from lockgate.model import names
-from lockgate.model.facts import Missing, Nodes, Snapshot
+from lockgate.model.facts import Missing, Snapshot
 from lockgate.model.finding import Evidence, Remedy, Severity
 from lockgate.model.objects import Node, Pod
 from lockgate.scheduling.requests import amounts
@@ -133,7 +134,7 @@ def struck(
     pod: Pod,
     stage: Stage,
     node: Node | Missing,
-    nodes: Nodes | Missing,
+    places: Places | Missing,
     xids: Xids,
     gate_one: GateOne | Missing,
     hardware: Hardware | Missing,
@@ -141,15 +142,14 @@ def struck(
 ) -> Struck:
     """The XIDs that concern a node, or a pod."""
     if stage is Stage.NODE and not isinstance(node, Missing):
-        lacking = _lacking(node, hardware)
-        hits = tuple(Hit(node.name, x, True, lacking) for x in xids.on(node.name) if not x.past)
+        hits = tuple(Hit(node.name, x, True, _lacking(node, hardware)) for x in xids.on(node.name) if not x.past)
         return Struck(stage, hits, now=snapshot.taken_at) if hits else _unstruck(stage)
     if stage is Stage.SCHEDULING:
         found = () if isinstance(gate_one, Missing) else _that_hold(gate_one, xids, hardware)
-        return Struck(stage, tuple(Hit(name, x, True, _lacking(_named(name, nodes), hardware)) for name, x in found))
+        return Struck(stage, tuple(Hit(name, x, True, _lacking(_named(name, places), hardware)) for name, x in found))
     name = pod.spec.node_name
     blind = name if _may_be_behind(pod, stage) and not xids.known_of(name) else ""
-    return Struck(stage, tuple(_of_pod(pod, stage, nodes, xids, hardware)), blind)
+    return Struck(stage, tuple(_of_pod(pod, stage, places, xids, hardware)), blind)
 
 
 @cache
@@ -171,14 +171,16 @@ def _that_hold(gate: GateOne, xids: Xids, hardware: Hardware | Missing) -> Itera
         yield from ((row.node, x) for x in xids.on(row.node) if x.code.family is Family.BUS and not x.past)
 
 
-def _of_pod(pod: Pod, stage: Stage, nodes: Nodes | Missing, xids: Xids, hardware: Hardware | Missing) -> Iterable[Hit]:
+def _of_pod(
+    pod: Pod, stage: Stage, places: Places | Missing, xids: Xids, hardware: Hardware | Missing
+) -> Iterable[Hit]:
     """Those of its own GPU; and, if it is not well, those that may have been, unless their GPU is well again."""
     name = pod.spec.node_name
     sick = _may_be_behind(pod, stage) or (stage is not Stage.FAILED and not is_ready(pod))
     for xid in xids.on(name):
         if f"{pod.namespace}/{pod.name}" not in xid.holders.pods:
             continue
-        hit = Hit(name, xid, sure=False, lacking=_lacking(_named(name, nodes), hardware))
+        hit = Hit(name, xid, sure=False, lacking=_lacking(_named(name, places), hardware))
         if xid.holders.known and (hit.out or (sick and _in_its_life(pod, xid))):
             yield msgspec.structs.replace(hit, sure=True)
         elif sick and (xid.code.family in _LEAVE_IT_WELL or not xid.past):
@@ -195,8 +197,8 @@ def _in_its_life(pod: Pod, xid: NodeXid) -> bool:
     return xid.at is not None and started is not None and started <= xid.at
 
 
-def _named(name: str, nodes: Nodes | Missing) -> Node | None:
-    return next((n for n in (() if isinstance(nodes, Missing) else nodes) if n.name == name), None)
+def _named(name: str, places: Places | Missing) -> Node | None:
+    return None if isinstance(places, Missing) else places.nodes.get(name)
 
 
 def _lacking(node: Node | None, hardware: Hardware | Missing) -> str:

@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from lockgate.kit.beside import Thread
+from lockgate.kube.beside import Thread
 
 
 def test_what_the_work_returns_or_raises_comes_back() -> None:
@@ -68,7 +68,7 @@ def test_who_gives_up_waits_no_longer_and_the_next_work_is_done() -> None:
 def test_a_program_ends_while_work_blocks() -> None:
     program = (
         "import asyncio, time\n"
-        "from lockgate.kit.beside import Thread\n"
+        "from lockgate.kube.beside import Thread\n"
         "async def main():\n"
         "    await asyncio.wait_for(Thread()(lambda: time.sleep(60)), 0.1)\n"
         "asyncio.run(main())\n"
