@@ -41,6 +41,13 @@ def test_one_node_without_a_sum_leaves_its_numbers_unknown(other: Node) -> None:
     assert any("what is requested on 1 GPU node is unknown" in text for text in seen.unknown)
 
 
+def test_pods_that_were_not_read_may_hold_what_a_node_does_not_offer_any_more() -> None:
+    gone = Node(metadata=Metadata(name="b"), status=NodeStatus(capacity={names.GPU: "8"}, allocatable={names.GPU: "0"}))
+    seen = overview(facts(node("a", "3"), gone), By.NODE)
+    assert [(row.key, row.requested, row.overheld) for row in seen.rows] == [("a", 3, 0), ("b", None, None)]
+    assert [(row.allocatable, row.requested) for row in seen.total] == [(8, None)]
+
+
 def test_the_accounts_of_nodes_stand_all_the_same_and_one_is_known_to_lack_its_sum() -> None:
     seen = facts(node("a", "3"), node("b", ""))
     assert [(a.node, a.slots[0].requested) for a in accounts(seen)] == [("a", 3), ("b", 0)]

@@ -145,7 +145,7 @@ def _row(key: str, resource: str, members: list[tuple[NodeCapacity, Slots]]) -> 
 
 
 def _has(members: Iterable[tuple[NodeCapacity, Slots]], unread: Collection[str]) -> bool:
-    return any(node.node in unread and slots.allocatable for node, slots in members)
+    return any(node.node in unread and slots.resource for node, slots in members)
 
 
 def _without_pods(row: Row) -> Row:
