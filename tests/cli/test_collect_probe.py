@@ -120,6 +120,8 @@ def test_an_interrupt_removes_the_pods_and_keeps_what_was_read(ending: signal.Si
     code, err = collect(tmp_path, estate, "--probe", "all", stop=ending)
     assert (code, estate.left) == (130, []), err
     assert manifest(tmp_path)["sections"]["nodes"]["count"] == 1
+    assert "interrupted before" in manifest(tmp_path)["nodes"]["gpu-a"]["missing"]
+    assert "holds what was read until then (without gpu-a)" in err
 
 
 def test_a_node_that_is_not_there_is_bad_input(tmp_path: Path) -> None:

@@ -130,6 +130,23 @@ def test_each_gate_is_told_with_its_moment_until_the_pod_runs(tmp_path: Path) ->
     asyncio.run(story())
 
 
+def test_what_a_kubelet_says_by_turns_is_told_once(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with watching(tmp_path) as seen:
+            seen.cluster.drop("/api/v1/namespaces/ml/pods/holder")
+            for turn in range(3):
+                for reason in ("ErrImagePull", "ImagePullBackOff"):
+                    message = f"no such image, attempt {turn}"
+                    seen.cluster.put(POD, pod("gpu-a", waiting={"reason": reason, "message": message}))
+                    await asyncio.sleep(0.5)
+            seen.cluster.put(POD, pod(**RUNNING))
+            assert await seen.ends() == 0
+            assert seen.said.count("(ErrImagePull)") == 1
+            assert seen.said.count("(ImagePullBackOff)") == 1
+
+    asyncio.run(story())
+
+
 def test_between_two_changes_nothing_is_asked(tmp_path: Path) -> None:
     async def story() -> None:
         async with watching(tmp_path) as seen:

@@ -208,11 +208,15 @@ def _merged(ordinary: Any, own: Any) -> Any:
 
 
 def _event(own: dict[str, Any]) -> dict[str, Any]:
-    """`{about: pod/default/x, reason, message}`; a Warning unless it says otherwise."""
+    """`{about: pod/default/x, container: main, reason, message}`; a Warning unless it says otherwise."""
     kind, _, place = own["about"].partition("/")
     namespace, _, name = place.rpartition("/")
     about = {"kind": _KINDS[kind], "namespace": namespace, "name": name}
-    return {"type": "Warning", "involvedObject": about} | {k: v for k, v in own.items() if k != "about"}
+    if "container" in own:
+        about["fieldPath"] = f"spec.containers{{{own['container']}}}"
+    return {"type": "Warning", "involvedObject": about} | {
+        k: v for k, v in own.items() if k not in ("about", "container")
+    }
 
 
 def _files(node: str, own: dict[str, str]) -> NodeFiles:

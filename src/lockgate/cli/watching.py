@@ -47,6 +47,7 @@ class _Story:
         self._uid: str | None = None
         self._steps: set[str] = set()
         self._answer: object = None
+        self._headlines: set[str] = set()  # since the answer is this one
         self._causes: object = ()
         self.code = 0
 
@@ -91,9 +92,11 @@ class _Story:
 
         answer = diagnose(snapshot, self._target, all_rules(), self._waivers)
         self.code = answer.exit_code
-        told = (answer.verdict, answer.headline)
+        told = answer.verdict, tuple(f.id for f in answer.findings)
         if told != self._answer:
-            self._answer = told
+            self._answer, self._headlines = told, set()
+        if answer.headline not in self._headlines:  # a kubelet that tries again says by turns that it waits and fails
+            self._headlines.add(answer.headline)
             self._show(answer)
 
     def _show(self, answer: "Diagnosis") -> None:

@@ -118,7 +118,12 @@ def _probe(gathering: "Gathering", options: argparse.Namespace) -> None:
     if not places:
         return
     _tell(probing.said_before(places, image))
-    found = interruptible.run(probing.probe(access, places, image, parse_timeout(options.probe_timeout), _tell))
+    try:
+        found = interruptible.run(probing.probe(access, places, image, parse_timeout(options.probe_timeout), _tell))
+    except KeyboardInterrupt:
+        for each in places:
+            gathering.miss_node(each.node, "interrupted before its files were read")
+        raise
     for node, files in found.items():
         if isinstance(files, str):
             gathering.miss_node(node, files)
@@ -143,8 +148,8 @@ def _home(options: argparse.Namespace, snapshot: "Snapshot") -> "tuple[Image, st
 
 def _said(path: str, manifest: "BundleManifest", interrupted: bool) -> int:
     if interrupted:
-        lacking = ", ".join(manifest.lacking)
-        return complain(f"interrupted; {path} holds what was read until then (without {lacking})", 130)
+        lacking = f" (without {', '.join(manifest.lacking)})" if manifest.lacking else ""
+        return complain(f"interrupted; {path} holds what was read until then{lacking}", 130)
     sys.stdout.write(f"{path}\n")
     return 4 if manifest.lacking or manifest.left_out else 0
 
