@@ -128,6 +128,21 @@ def test_what_follows_from_something_that_passes_is_no_worse_than_it_and_what_st
     assert next((f.id, f.severity.value) for f in beside.findings) == ("d/other", "blocker")
 
 
+def test_what_passes_softens_no_further_than_to_what_it_follows_from() -> None:
+    def waits(pod: Pod) -> Failed:
+        return Failed(about="node/gpu-a", summary="waits", nodes=("gpu-a",))
+
+    lasts = _rule("a/lasts", waits, mutes=("b/starts",))
+    starts = _rule("b/starts", waits, severity=Severity.WARNING, passing=True, mutes=("c/waits",))
+    late = _rule("c/waits", waits, severity=Severity.BLOCKER)
+    found = diagnose(_one_pod(), X, [lasts, starts, late]).findings
+    assert [(f.id, f.severity.value) for f in found] == [
+        ("a/lasts", "error"),
+        ("b/starts", "warning"),
+        ("c/waits", "error"),
+    ]
+
+
 def test_rules_that_mute_each_other_lose_no_finding() -> None:
     rules = [_rule("a/a", _fails, mutes=("b/b",)), _rule("b/b", _fails, mutes=("a/a",))]
     assert {f.id for f in diagnose(_one_pod(), X, rules).findings} == {"a/a", "b/b"}

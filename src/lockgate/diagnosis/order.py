@@ -199,10 +199,12 @@ def _worst(key: _Key, merged: Mapping[_Key, Said], below: Mapping[_Key, list[_Ke
 
 
 def _bounds(key: _Key, merged: Mapping[_Key, Said], passing: Set[str]) -> Iterator[Severity]:
-    """How bad it can be at most: as bad as what passes, where it follows from that and stands on nodes."""
-    above = (merged[key[:depth]].finding for depth in range(1, len(key)))
+    """How bad it can be at most: as bad as what passes, or what that follows from, where it stands on nodes."""
+    above = [merged[key[:depth]].finding for depth in range(1, len(key))]
     if merged[key].ground.nodes is not None:
-        yield from (finding.severity for finding in above if finding.id in passing)
+        for place, finding in enumerate(above):
+            if finding.id in passing:
+                yield max((f.severity for f in above[: place + 1]), key=_by_rank)
 
 
 def _by_rank(severity: Severity) -> int:
