@@ -165,6 +165,23 @@ def test_whoever_gives_up_at_once_leaves_no_thread_behind() -> None:
     run([Answer(lines=[None])] * 50, test)
 
 
+def test_a_connection_that_is_asked_while_all_are_closed_is_closed_with_its_answer() -> None:
+    async def slowly() -> AsyncIterator[bytes]:
+        await asyncio.sleep(0.1)
+        yield b"x"
+
+    async def body() -> None:
+        before = threading.enumerate()
+        async with fake_server(lambda _: Answer(stream=slowly())) as server:
+            async with client(server.url) as ask:
+                asking = asyncio.ensure_future(ask())
+                await until(lambda: bool(server.open))
+            assert (await asking).content == b"x"
+            await until(lambda: threading.enumerate() == before and not server.open)
+
+    asyncio.run(asyncio.wait_for(body(), 20))
+
+
 @pytest.mark.parametrize("first", [Answer(BODY), Answer(b"")])
 def test_an_empty_answer_leaves_its_connection_fit_for_the_next_request(first: Answer) -> None:
     async def test(server: FakeServer, ask: Ask) -> None:

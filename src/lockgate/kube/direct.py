@@ -36,6 +36,7 @@ class Direct(httpx2.AsyncBaseTransport):
         self._others: httpx2.AsyncHTTPTransport | None = None
         self._idle: dict[_Place, list[_Wire]] = {}
         self._turns = asyncio.Semaphore(_MOST)
+        self._is_closed = False
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:  # type: ignore[explicit-override]
         """As any transport of httpx2."""
@@ -46,7 +47,8 @@ class Direct(httpx2.AsyncBaseTransport):
             return await self._answered(request)
 
     async def aclose(self) -> None:  # type: ignore[explicit-override]
-        """Close every connection."""
+        """Close every connection; one that is still asked is closed with its answer."""
+        self._is_closed = True
         for wires in self._idle.values():
             for wire in wires:
                 wire.close()
@@ -63,7 +65,7 @@ class Direct(httpx2.AsyncBaseTransport):
         except BaseException:  # whoever gives up does not wait for the thread either
             wire.give_up()
             raise
-        if wire.is_usable:
+        if wire.is_usable and not self._is_closed:
             self._idle.setdefault(place, []).append(wire)
         else:
             wire.close()
