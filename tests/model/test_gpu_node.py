@@ -1,5 +1,7 @@
 """A GPU node is one for `why`, for the capacity figures and for `fit`, whatever says that the devices are there."""
 
+from sys import getrefcount
+
 import msgspec
 import pytest
 
@@ -29,3 +31,10 @@ def test_a_node_without_the_resource_is_told_by_its_labels_everywhere(labels: di
     assert bool(gate_one(asking, (node,), (), ()).rows) == is_gpu
     assert bool(gpu_nodes(there, {})) == is_gpu
     assert bool(fit(asking, there).gpu_nodes) == is_gpu
+
+
+def test_nodes_that_were_asked_about_are_not_kept() -> None:
+    node = cpu_node("a")
+    before = getrefcount(node)
+    assert not is_gpu_node(node)
+    assert getrefcount(node) == before

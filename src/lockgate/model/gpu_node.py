@@ -1,11 +1,11 @@
 """Which nodes are GPU nodes: `why`, the capacity figures and `fit` ask here, so that they speak of the same nodes."""
 
-from lockgate.kit.by_identity import by_identity
+from functools import lru_cache
+
 from lockgate.model import names
 from lockgate.model.objects import Node
 
 
-@by_identity  # each look at a cluster asks it several times of every node
 def is_gpu_node(node: Node) -> bool:
     """Whether a node has, or says that it has, NVIDIA devices: by a label of discovery or a cloud, or a resource.
 
@@ -14,6 +14,11 @@ def is_gpu_node(node: Node) -> bool:
     labels, status = node.metadata.labels, node.status
     if any(map(names.is_gpu_resource, status.capacity)) or any(map(names.is_gpu_resource, status.allocatable)):
         return True
-    if any(map(names.is_unread_pci_label, labels)) or names.is_labelled(labels):
+    if _has_unread(tuple(labels)) or names.is_labelled(labels):
         return True
     return any("nvidia" in labels.get(label, "") for label in names.CLOUD_ACCELERATORS)
+
+
+@lru_cache(maxsize=1024)  # each look asks it several times of every node, and nodes of a kind have the same labels
+def _has_unread(labels: tuple[str, ...]) -> bool:
+    return any(map(names.is_unread_pci_label, labels))
