@@ -1,4 +1,4 @@
-"""What was not read, in every view: at length where it could change the answer, in a line where all is well."""
+"""What was not read, in every view: at length where it could change the answer, in a line where that is settled."""
 
 from collections.abc import Callable
 
@@ -22,10 +22,11 @@ def _text(verdict: Verdict, *questions: NotChecked, kind: str = "files") -> str:
     return " ".join("\n".join(render_text(diagnosis, Paint(on=False))).split())
 
 
-def test_where_all_is_well_what_was_not_read_is_one_line() -> None:
+@pytest.mark.parametrize("verdict", [Verdict.HEALTHY, Verdict.BROKEN, Verdict.NOT_GPU])
+def test_where_all_is_well_or_a_cause_is_named_what_was_not_read_is_one_line(verdict: Verdict) -> None:
     said = "Not looked at, and not needed for this verdict: logs, what the node says itself; "
-    assert _text(Verdict.HEALTHY, LOGS, NODE).endswith(f"{said}{NODE.how} has them")
-    assert _text(Verdict.HEALTHY, LOGS).endswith(f"verdict: logs; {LOGS.how} has it")
+    assert _text(verdict, LOGS, NODE).endswith(f"{said}{NODE.how} has them")
+    assert _text(verdict, LOGS).endswith(f"verdict: logs; {LOGS.how} has it")
 
 
 def test_a_permission_that_lacks_is_told_also_where_all_is_well() -> None:

@@ -13,6 +13,7 @@ from lockgate.model.finding import Diagnosis, NotChecked, Verdict
 _MOST_OPEN: Final = 3  # rules that one lacking fact keeps open
 _MOST_ALIKE: Final = 3  # facts that lack alike, of one node or pod each
 _SECTIONS: Final = {"node-files": "what the node says itself"}  # as a person says it
+_SETTLED: Final = (Verdict.HEALTHY, Verdict.BROKEN, Verdict.NOT_GPU)  # all is well, or a cause is named
 _HAND_BACK: Final = (
     "Put a log that you fetch into a folder as logs/NAMESPACE/POD/CONTAINER.log beside the rest (cluster/*.json), and "
     "run kubectl gpu why --from FOLDER."
@@ -37,17 +38,18 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Open(msgspec.Struct, frozen=True):
-    """Everything that stays open; `needless` says in a line what a healthy verdict does without."""
+    """Everything that stays open; `needless` says in a line what the verdict does without."""
 
     groups: tuple[Group, ...]
     needless: str = ""
 
 
 def open_questions(diagnosis: Diagnosis) -> Open:
-    """What decides stands first, under a heading of its own; where all is well the rest is a line."""
+    """What decides stands first, under a heading of its own; where the verdict is settled the rest is a line."""
     deciding = [n for n in diagnosis.not_checked if n.decides]
     beside = [n for n in diagnosis.not_checked if not n.decides]
-    needless = {n.id: n for n in beside if diagnosis.verdict is Verdict.HEALTHY and not deciding and _is_needless(n)}
+    settled = diagnosis.verdict in _SETTLED and not deciding
+    needless = {n.id: n for n in beside if settled and _is_needless(n)}
     logs = diagnosis.source.kind == "files" and any(n.how.startswith("kubectl logs") for n in deciding)
     groups = (
         _group("Not checked, and could change the answer", deciding, _HAND_BACK if logs else ""),
