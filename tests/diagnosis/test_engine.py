@@ -128,6 +128,18 @@ def test_what_follows_from_something_that_passes_is_no_worse_than_it_and_what_st
     assert next((f.id, f.severity.value) for f in beside.findings) == ("d/other", "blocker")
 
 
+def test_one_finding_of_a_rule_may_pass() -> None:
+    def goes_on(pod: Pod) -> Failed:
+        return Failed(about="node/gpu-a", summary="goes on", nodes=("gpu-a",), passing=True)
+
+    def waits(pod: Pod) -> Failed:
+        return Failed(about="node/gpu-a", summary="waits", nodes=("gpu-a",))
+
+    upgrade = _rule("a/upgrade", goes_on, severity=Severity.WARNING, mutes=("b/waits",))
+    found = diagnose(_one_pod(), X, [upgrade, _rule("b/waits", waits, severity=Severity.BLOCKER)]).findings
+    assert [(f.id, f.severity.value) for f in found] == [("a/upgrade", "warning"), ("b/waits", "warning")]
+
+
 def test_what_passes_softens_no_further_than_to_what_it_follows_from() -> None:
     def waits(pod: Pod) -> Failed:
         return Failed(about="node/gpu-a", summary="waits", nodes=("gpu-a",))

@@ -25,6 +25,7 @@ BROKEN_NODE: Final = (*AFTER_PLUGIN, "operands/nvidia-smi-not-injected", "operan
 AFTER_DRIVER: Final = (
     *BROKEN_NODE,
     "containerd/handler-missing",
+    "driver/upgrade-stuck",
     "driver/not-answering",
     "driver/module-not-loaded",
     "operands/dev-char-links",

@@ -1,7 +1,7 @@
 """Root causes first, each followed by what follows from it, as the rules declare with `mutes`; always in one order."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -15,12 +15,16 @@ _Mutes = Mapping[str, tuple[str, ...]]
 
 
 class Said(msgspec.Struct, frozen=True):
-    """A finding, where it was made, and how many nodes it explains there; it explains none that it `spares`."""
+    """A finding, where it was made, and how many nodes it explains there; it explains none that it `spares`.
+
+    What is `passing` is over by itself.
+    """
 
     finding: Finding
     ground: Ground
     reach: int = 1
     spares: tuple[str, ...] = ()
+    passing: bool = False
 
 
 def in_order(said: Sequence[Said], rules: Iterable[Rule]) -> tuple[Finding, ...]:
@@ -36,10 +40,7 @@ def in_order(said: Sequence[Said], rules: Iterable[Rule]) -> tuple[Finding, ...]
     below: dict[_Key, list[_Key]] = defaultdict(list)
     for key in merged:
         below[key[:-1]].append(key)
-    passing = {r.id for r in rules if r.passing}
-    worst = {
-        key: min((_worst(key, merged, below, passing), *_bounds(key, merged, passing)), key=_by_rank) for key in merged
-    }
+    worst = {key: min((_worst(key, merged, below), *_bounds(key, merged)), key=_by_rank) for key in merged}
     for keys in below.values():
         keys.sort(key=lambda k: (-worst[k].rank, *_rank(merged[k])[1:]))
     return tuple(
@@ -177,7 +178,8 @@ def _merged(ranked: Sequence[Said], parents: Sequence[int | None]) -> dict[_Key,
 
 
 def _one(same: Sequence[Said]) -> Said:
-    return Said(joined([s.finding for s in same]), same[0].ground, _reach(same))
+    passing = all(s.passing for s in same)
+    return Said(joined([s.finding for s in same]), same[0].ground, _reach(same), passing=passing)
 
 
 def _reach(same: Iterable[Said]) -> int:
@@ -191,20 +193,20 @@ def _reach(same: Iterable[Said]) -> int:
     return total
 
 
-def _worst(key: _Key, merged: Mapping[_Key, Said], below: Mapping[_Key, list[_Key]], passing: Set[str]) -> Severity:
+def _worst(key: _Key, merged: Mapping[_Key, Said], below: Mapping[_Key, list[_Key]]) -> Severity:
     """A cause is at least as bad as what follows from it, unless it passes, and that with it."""
-    own = merged[key].finding
-    follows = () if own.id in passing else below.get(key, ())
-    return max((own.severity, *(_worst(k, merged, below, passing) for k in follows)), key=_by_rank)
+    own = merged[key]
+    follows = () if own.passing else below.get(key, ())
+    return max((own.finding.severity, *(_worst(k, merged, below) for k in follows)), key=_by_rank)
 
 
-def _bounds(key: _Key, merged: Mapping[_Key, Said], passing: Set[str]) -> Iterator[Severity]:
+def _bounds(key: _Key, merged: Mapping[_Key, Said]) -> Iterator[Severity]:
     """How bad it can be at most: as bad as what passes, or what that follows from, where it stands on nodes."""
-    above = [merged[key[:depth]].finding for depth in range(1, len(key))]
+    above = [merged[key[:depth]] for depth in range(1, len(key))]
     if merged[key].ground.nodes is not None:
-        for place, finding in enumerate(above):
-            if finding.id in passing:
-                yield max((f.severity for f in above[: place + 1]), key=_by_rank)
+        for place, said in enumerate(above):
+            if said.passing:
+                yield max((s.finding.severity for s in above[: place + 1]), key=_by_rank)
 
 
 def _by_rank(severity: Severity) -> int:

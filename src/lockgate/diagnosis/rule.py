@@ -31,7 +31,8 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True):
     `reach` is how many nodes it explains: of two causes that stand side by side the farther reaching is told first.
     `nodes` are those on which it was seen, where that is said: they, and not what was asked about, are struck by it.
     `parts` are the same fault node by node (see `on_each`): on one node it may follow from something that is fine on
-    another. `spares` are ids that the rule mutes, and that do not follow from this very fault.
+    another. `spares` are ids that the rule mutes, and that do not follow from this very fault. `passing` is said of
+    what goes on and is over by itself, as a rule may say of all that it tells.
     """
 
     about: str
@@ -45,6 +46,7 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True):
     nodes: tuple[str, ...] = ()
     parts: tuple["Failed", ...] = ()
     spares: tuple[str, ...] = ()
+    passing: bool = False
 
     @property
     def told(self) -> tuple["Failed", ...]:

@@ -25,7 +25,7 @@ from lockgate.model.objects import Node, Pod
     severity=Severity.BLOCKER,
     stages=(Stage.CREATING,),
     asks_gpu=None,
-    mutes=(*BROKEN_NODE, "pod/image"),
+    mutes=(*BROKEN_NODE, "driver/upgrade-stuck", "pod/image"),
 )
 def driver_kernel_not_published(pod: Pod, words: Words, nodes: Nodes | Missing) -> Failed | None:
     image = lost_driver_image(pod, words)

@@ -30,7 +30,7 @@ _NEVER = ("buildroot", "cos", "debian", "scos", "talos")
     severity=Severity.BLOCKER,
     stages=(Stage.CREATING,),
     asks_gpu=None,
-    mutes=(*BROKEN_NODE, "pod/image"),
+    mutes=(*BROKEN_NODE, "driver/upgrade-stuck", "pod/image"),
 )
 def driver_os_not_published(pod: Pod, words: Words, own_node: Node | Missing) -> Failed | None:
     image = lost_driver_image(pod, words)

@@ -12,6 +12,7 @@ import msgspec
 
 from lockgate.diagnosis.gate_row import GateRow, Obstacle
 from lockgate.diagnosis.kept_off import KeptOff, kept_off, let_tolerate, not_tolerated, set_label
+from lockgate.diagnosis.node_start import is_silent
 from lockgate.diagnosis.rule import Failed, Passed, Skipped, on_each, rule
 from lockgate.diagnosis.seen import gate_row, label_missed, listed
 from lockgate.diagnosis.stage import Stage
@@ -27,6 +28,8 @@ from lockgate.scheduling.taints import taint_text
 
 # Labels that a cloud puts on its GPU nodes, and by which its own plugin chooses them.
 _CLOUD = names.CLOUD_ACCELERATORS
+# States of the MIG manager and of a driver upgrade in which nobody works on the node.
+_PAUSE_IS_OVER = ("success", "failed", "upgrade-done", "upgrade-failed")
 _DISCOVERED = (names.NFD_PREFIX, f"{names.NVIDIA_GROUP}/")
 
 
@@ -81,11 +84,15 @@ def _targeted(gate: GateOne, plugin: Plugin) -> str:
 def _failed(gate: GateOne, row: GateRow, out: _Out, plugin: Plugin | Missing, stage: Stage) -> Failed:
     # A node that a person left out on purpose is no fault of the cluster, only of the pod that wants it.
     meant = stage is Stage.NODE and out.kept is not None and out.kept.is_meant
+    young = _is_young(row, out)
+    since = " The plugin ran less than five minutes ago: the pause has just begun." if young else ""
     return Failed(
         about=f"node/{row.node}",
         codes=_codes(out),
-        severity=Severity.WARNING if meant else None,
-        summary=f"{row.node}: {_head(out.on)}: {_why(out)}. {gate.resource} is {_offered(row)}.",
+        severity=Severity.WARNING if meant or (young and stage is Stage.NODE) else None,
+        passing=young,
+        title="The device plugin is paused on the node" if young else "",
+        summary=f"{row.node}: {_head(out.on)}: {_why(out)}. {gate.resource} is {_offered(row)}.{since}",
         nodes=(row.node,),
         evidence=(
             *((_desired(out.on),) if out.on.daemon_set else ()),
@@ -94,6 +101,14 @@ def _failed(gate: GateOne, row: GateRow, out: _Out, plugin: Plugin | Missing, st
         ),
         remedy=tuple(_remedies(out, plugin)),
     )
+
+
+def _is_young(row: GateRow, out: _Out) -> bool:
+    """Whether a pause has just begun: a kubelet that lost its plugin keeps the capacity for five minutes."""
+    if out.kept is None or not out.kept.progress or is_silent(out.node):
+        return False
+    ended = out.node.metadata.labels.get(out.kept.progress, "") in _PAUSE_IS_OVER
+    return not ended and row.capacity > 0 and not row.allocatable
 
 
 def _head(on: PluginOn) -> str:
