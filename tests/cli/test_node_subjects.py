@@ -64,7 +64,7 @@ def test_a_node_without_gpus_needs_nothing() -> None:
     assert facts(node_files=(NodeFiles("a", CONFIG),), nodes=(node(present="false"),)) is None
 
 
-def test_a_runtime_whose_handlers_the_kubelet_lists_serves_it_on_nodes_without_gpus_as_well() -> None:
+def test_a_runtime_whose_handlers_a_kubelet_that_is_ready_lists_serves_it_on_nodes_without_gpus_as_well() -> None:
     off = {"/etc/containerd/config.toml": 'disabled_plugins = ["cri"]\n'}
     listed = {
         "metadata": {"name": "a"},
@@ -74,8 +74,10 @@ def test_a_runtime_whose_handlers_the_kubelet_lists_serves_it_on_nodes_without_g
         },
     }
     unlisted = listed | {"status": {"nodeInfo": {"containerRuntimeVersion": "containerd://2.1.9"}}}
+    away = {"conditions": [{"type": "Ready", "status": "False", "reason": "KubeletNotReady"}]}
+    as_it_was = listed | {"status": listed["status"] | away}
     told = {True: Severity.WARNING, False: Severity.BLOCKER}
-    for body in (listed, unlisted):
+    for body in (listed, unlisted, as_it_was):
         (subject,) = node_subjects(Snapshot(node_files=(NodeFiles("a", off),), nodes=(msgspec.convert(body, Node),)))
         assert subject.serves_cri == (body is listed)
         assert [f.severity for f in lint(subject, all_rules()).findings] == [told[subject.serves_cri]]

@@ -4,6 +4,7 @@ import datetime as dt
 from collections.abc import Mapping
 from typing import Final
 
+from lockgate.diagnosis.node_start import is_silent
 from lockgate.diagnosis.views.gate_two import NodeGate, gate_two
 from lockgate.kit.quantity import parse_quantity
 from lockgate.lint.moments import parse_moment, parse_written
@@ -29,8 +30,8 @@ def node_subjects(snapshot: Snapshot) -> list[Subject]:
 
 def other_runtime(snapshot: Snapshot, name: str) -> str:
     """Why there is nothing to judge of a node whose kubelet uses no containerd; "" where it does, or does not say."""
-    nodes = () if isinstance(snapshot.nodes, Missing) else snapshot.nodes
-    told = next((n.status.node_info.container_runtime_version for n in nodes if n.name == name), "")
+    node = _node(snapshot, name)
+    told = node.status.node_info.container_runtime_version if node else ""
     if "://" not in told or told.startswith("containerd://"):
         return ""
     return f"it runs {told}, whose configuration lint does not read, and no CDI specification of it is known"
@@ -52,8 +53,18 @@ def _subject(
         node=_facts(snapshot, gate, folder, state),
         lists_cdi=published is not None,
         withheld=tuple(spec.path for spec in published or () if spec.truncated),
-        serves_cri=gate.loaded is not None and bool(gate.loaded.names),
+        serves_cri=_serves(gate, _node(snapshot, gate.name)),
     )
+
+
+def _serves(gate: NodeGate, node: Node | None) -> bool:
+    """Whether the runtime answers the kubelet; of a node that is not ready its handlers are listed as they were."""
+    return gate.loaded is not None and bool(gate.loaded.names) and (node is None or not is_silent(node))
+
+
+def _node(snapshot: Snapshot, name: str) -> Node | None:
+    known = () if isinstance(snapshot.nodes, Missing) else snapshot.nodes
+    return next((node for node in known if node.name == name), None)
 
 
 def _facts(
@@ -61,7 +72,7 @@ def _facts(
 ) -> NodeFacts | None:
     """What else is known of a node; None for one that is known to have no GPUs, which needs no handler of ours."""
     nodes = () if isinstance(snapshot.nodes, Missing) else snapshot.nodes
-    node = next((n for n in nodes if n.name == gate.name), None)
+    node = _node(snapshot, gate.name)
     if nodes and (node is None or node.metadata.labels.get("nvidia.com/gpu.present") != "true"):
         return None
     classes = () if isinstance(snapshot.runtime_classes, Missing) else snapshot.runtime_classes

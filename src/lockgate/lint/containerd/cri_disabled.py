@@ -3,7 +3,7 @@
 `disabled_plugins` names it; Docker's package of containerd comes with such a file.
 
 Why it matters: containerd runs, and the kubelet has no container runtime: no pod starts on the node. Where the kubelet
-lists runtime handlers the containerd that runs has not read such a file, and serves the kubelet until it does.
+is ready and lists runtime handlers, the containerd that runs has not read such a file, and serves it until it does.
 Fix: take the plugin out of `disabled_plugins`.
 """
 
