@@ -7,7 +7,8 @@ import pytest
 
 from lockgate.capacity.by_claims import ByClaims, by_claims
 from lockgate.capacity.fit import fit
-from lockgate.capacity.overview import scene_of
+from lockgate.capacity.overview import overview, scene_of
+from lockgate.capacity.table import By
 from lockgate.model.claims import DeviceClass, ResourceClaim, ResourceSlice
 from lockgate.model.facts import Missing, Snapshot
 from lockgate.model.objects import Node, Pod
@@ -68,6 +69,15 @@ def test_a_pod_that_was_served_so_holds_its_device_once() -> None:
 def test_claims_that_somebody_wrote_hold_devices_too() -> None:
     assert answer(1, resource_claims=(claim("mine", "gpu-0"),)) == (1, True)
     assert answer(2, resource_claims=(claim("mine", "gpu-0"),)) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("slices", "said"), [((devices(2),), True), ((devices(2, driver="nic.example"),), False), (Missing("unread"), True)]
+)
+def test_the_account_says_whose_devices_it_does_not_count(slices: Any, said: bool) -> None:
+    known = Snapshot(nodes=(BARE,), pods=(served("p", "p-extended"),), resource_slices=slices)
+    text = "devices that default/p hold by claims: they are not in these numbers"
+    assert (text in overview(known, By.NODE).unknown) is said
 
 
 @pytest.mark.parametrize("section", ["resource_slices", "resource_claims"])

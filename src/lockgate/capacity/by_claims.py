@@ -58,6 +58,11 @@ def by_claims(pod: Pod, scene: Scene, snapshot: Snapshot) -> ByClaims:
     return ByClaims(scene=scene, undecided=tuple(undecided), unread=tuple(unread))
 
 
+def holds_claims(pod: Pod) -> bool:
+    """Whether a pod has a node, and devices there by claims, be they written by somebody or made for what it asks."""
+    return bool(pod.spec.node_name and (pod.spec.resource_claims or pod.status.extended_resource_claim_status))
+
+
 def few(nodes: Sequence[str]) -> str:
     """The first of some nodes, and how many more there are."""
     more = f" and {len(nodes) - _NAMED} more" if len(nodes) > _NAMED else ""

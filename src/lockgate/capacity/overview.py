@@ -6,6 +6,7 @@ from typing import Final, TypeVar
 import msgspec
 
 from lockgate.capacity.as_described import is_summed_up, what_it_lacks, with_sums
+from lockgate.capacity.by_claims import few, holds_claims
 from lockgate.capacity.demand import Waiting, waiting
 from lockgate.capacity.idle import Holder, by_node, idle_holders
 from lockgate.capacity.mig_loss import MigGpu, mig_gpus
@@ -14,6 +15,7 @@ from lockgate.capacity.repartition import Partitionable, partitionables
 from lockgate.capacity.samples import Sample, samples
 from lockgate.capacity.shared import Shared, shared
 from lockgate.capacity.table import By, NamespaceRow, Row, namespace_rows, rows, total
+from lockgate.model import names
 from lockgate.model.facts import Missing, Nodes, Snapshot
 from lockgate.model.node_state import GPUNodeState
 from lockgate.model.objects import Node, Pod
@@ -170,6 +172,16 @@ def unread(snapshot: Snapshot, nodes: Iterable[NodeCapacity]) -> Iterator[str]:
     uncounted = [node.node for node in nodes if node.physical is None]
     if uncounted:
         yield f"physical GPUs of {', '.join(uncounted)}: no label and no agent tells"
+    yield from _held_by_claims(snapshot)
+
+
+def _held_by_claims(snapshot: Snapshot) -> Iterator[str]:
+    """Whose devices no number counts; pods hold other devices by claims too, where NVIDIA's driver serves none."""
+    slices, pods = snapshot.resource_slices, _known(snapshot.pods) or ()
+    if isinstance(slices, Missing) or any(each.spec.driver == names.CLAIMS_DRIVER for each in slices):
+        holding = [f"{pod.namespace}/{pod.name}" for pod in pods if holds_claims(pod)]
+        if holding:
+            yield f"devices that {few(holding)} hold by claims: they are not in these numbers"
 
 
 def left_members(snapshot: Snapshot) -> Iterator[str]:

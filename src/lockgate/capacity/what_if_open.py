@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from lockgate.capacity.actions import Action, Cordon, Drain
-from lockgate.capacity.by_claims import by_claims, few
+from lockgate.capacity.by_claims import by_claims, few, holds_claims
 from lockgate.capacity.copies import place_copies
 from lockgate.capacity.what_if import Fate, WhatIf
 from lockgate.model.facts import Snapshot
@@ -29,7 +29,7 @@ def with_open(outcome: WhatIf, actions: Sequence[Action], scene: Scene, snapshot
         waiting=tuple(f for f in outcome.waiting if _key(f) not in doubts),
         unknown=tuple(msgspec.structs.replace(f, reason=doubts[_key(f)]) for f in outcome.waiting if _key(f) in doubts),
         undecided=tuple(_undecided((*outcome.moved, *outcome.started), pods, scene)),
-        left_out=(*outcome.left_out, *([_NO_CLAIMS] if any(map(_holds_claims, pods.values())) else [])),
+        left_out=(*outcome.left_out, *([_NO_CLAIMS] if any(map(holds_claims, pods.values())) else [])),
     )
 
 
@@ -54,10 +54,6 @@ def _undecided(placed: Iterable[Fate], pods: dict[PodKey, Pod], scene: Scene) ->
         for text in unmodelled(pods[_key(fate)], scene):
             found.setdefault(text, []).append(f"{fate.namespace}/{fate.pod}")
     yield from (f"{few(names)}: {text}" for text, names in found.items())
-
-
-def _holds_claims(pod: Pod) -> bool:
-    return bool(pod.spec.node_name and (pod.spec.resource_claims or pod.status.extended_resource_claim_status))
 
 
 def _key(fate: Fate) -> PodKey:
