@@ -37,4 +37,5 @@ def _is_of(event: Event, it: Resource) -> bool:
     ref = event.about
     if ref.namespace and it.namespace and ref.namespace != it.namespace:
         return False
-    return not (ref.uid and it.metadata.uid) or ref.uid == it.metadata.uid
+    # node-problem-detector and older kubelets give a node's name for its uid.
+    return not (ref.uid and it.metadata.uid) or ref.uid in (it.metadata.uid, it.name)
