@@ -11,9 +11,11 @@ Fix: see the driver's pod on the node, or load the module of a driver that the h
 import re
 
 from lockgate.diagnosis.rule import Failed, rule
+from lockgate.diagnosis.seen import pod_ref
 from lockgate.diagnosis.stage import Stage, is_ready
 from lockgate.diagnosis.views.operands import Operands
 from lockgate.diagnosis.views.words import Words
+from lockgate.diagnosis.ways import log_command
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 from lockgate.model.pod_state import trouble
@@ -51,12 +53,11 @@ def _whose(driver: Pod | None) -> str:
 
 def _seen(driver: Pod) -> Evidence:
     value = "Ready" if is_ready(driver) else "not Ready"
-    return Evidence(object=f"pod/{driver.namespace}/{driver.name}", field="status", value=value)
+    return Evidence(object=pod_ref(driver), field="status", value=value)
 
 
 def _read(driver: Pod) -> Remedy:
-    command = f"kubectl logs -n {driver.namespace} {driver.name} --all-containers --tail=50"
-    return Remedy("Read what the driver's pod says", command, Risk.NONE)
+    return Remedy("Read what the driver's pod says", log_command(driver.namespace, driver.name), Risk.NONE)
 
 
 def _look(node: str) -> Remedy:
