@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from lockgate.diagnosis.followers import TAKEN_AWAY
 from lockgate.diagnosis.gate_row import Obstacle
 from lockgate.diagnosis.rule import Failed, Skipped, on_each
 from lockgate.diagnosis.seen import listed
@@ -42,13 +43,14 @@ class Hit(msgspec.Struct, frozen=True):
     """An XID on a node; `sure` that it has to do with what is asked about.
 
     `lacking` is the code of what gate 1 shows of it: the node offers no GPU (C07), fewer than it registered (C06) or
-    fewer than it has (C08).
+    fewer than it has (C08). `elsewhere`: other XIDs account for every GPU that the node lacks.
     """
 
     node: str
     xid: NodeXid
     sure: bool
     lacking: str = ""
+    elsewhere: bool = False
 
     @property
     def pod(self) -> str:
@@ -114,6 +116,7 @@ class Struck:
             evidence=tuple(e for hit in hits[:_MOST] for e in _evidence(hit)),
             remedy=remedy,
             nodes=(hits[0].node,) if self._stage is Stage.SCHEDULING else (),
+            spares=TAKEN_AWAY if all(hit.elsewhere for hit in hits) else (),
         )
 
     def _codes(self, code: str, hit: Hit) -> tuple[str, ...]:
@@ -142,10 +145,11 @@ def struck(
 ) -> Struck:
     """The XIDs that concern a node, or a pod."""
     if stage is Stage.NODE and not isinstance(node, Missing):
-        hits = tuple(Hit(node.name, x, True, _lacking(node, hardware)) for x in xids.on(node.name) if not x.past)
+        own = tuple(x for x in xids.on(node.name) if not x.past)
+        hits = tuple(_of_node(node, x, own, hardware) for x in own)
         return Struck(stage, hits, now=snapshot.taken_at) if hits else _unstruck(stage)
     if stage is Stage.SCHEDULING:
-        found = () if isinstance(gate_one, Missing) else _that_hold(gate_one, xids, hardware)
+        found = () if isinstance(gate_one, Missing) else _that_hold(gate_one, xids, hardware, places)
         return Struck(stage, tuple(Hit(name, x, True, _lacking(_named(name, places), hardware)) for name, x in found))
     name = pod.spec.node_name
     blind = name if _may_be_behind(pod, stage) and not xids.known_of(name) else ""
@@ -158,13 +162,31 @@ def _unstruck(stage: Stage) -> Struck:
     return Struck(stage, ())
 
 
-def _that_hold(gate: GateOne, xids: Xids, hardware: Hardware | Missing) -> Iterable[tuple[str, NodeXid]]:
+def _of_node(node: Node, xid: NodeXid, own: Sequence[NodeXid], hardware: Hardware | Missing) -> Hit:
+    if _is_elsewhere(xid, node, own):
+        return Hit(node.name, xid, True, elsewhere=True)
+    return Hit(node.name, xid, True, _lacking(node, hardware))
+
+
+def _is_elsewhere(xid: NodeXid, node: Node | None, own: Sequence[NodeXid]) -> bool:
+    """Whether only a run that is over told of it, and the GPUs that are out for other XIDs are all that are lacking."""
+    if node is None or xid.run is None or xid.active:
+        return False
+    capacity, allocatable = amounts(node.status.capacity), amounts(node.status.allocatable)
+    lost = sum(n - allocatable.get(name, 0) for name, n in capacity.items() if names.is_gpu_resource(name))
+    return 0 < lost <= len({x.uuid for x in own if x.active and x.uuid})
+
+
+def _that_hold(
+    gate: GateOne, xids: Xids, hardware: Hardware | Missing, places: Places | Missing
+) -> Iterable[tuple[str, NodeXid]]:
     """XIDs of the nearest nodes for which devices are out, or no pods are taken, and those by which one is not offered.
 
     A GPU that is gone from the bus before the plugin starts is no device, and nobody acts on it.
     """
     for row in gate.nearest_with(Obstacle.UNHEALTHY, Obstacle.GONE):
-        yield from ((row.node, x) for x in xids.on(row.node) if x.active or x.acted)
+        node, own = _named(row.node, places), xids.on(row.node)
+        yield from ((row.node, x) for x in own if x.active or (x.acted and not _is_elsewhere(x, node, own)))
     for row in gate.nearest_with(Obstacle.CORDON):
         yield from ((row.node, x) for x in xids.on(row.node) if x.active)
     for row in () if isinstance(hardware, Missing) else filter(hardware.explains, gate.nearest):
@@ -244,7 +266,10 @@ def _now(hits: Sequence[Hit]) -> str:
         return " The node still offers all of its GPUs."
     last = max((run.ended for run in runs if run.ended), default=None)
     when = f" at {last:%Y-%m-%d %H:%M} UTC" if last else ""
-    return f" That was before {runs[-1].container} was restarted{when}; the node offers all of its GPUs."
+    offers = (
+        "what the node lacks now, it lacks for other XIDs" if hits[0].elsewhere else "the node offers all of its GPUs"
+    )
+    return f" That was before {runs[-1].container} was restarted{when}; {offers}."
 
 
 def _evidence(hit: Hit) -> Iterable[Evidence]:
