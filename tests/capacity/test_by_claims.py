@@ -7,11 +7,12 @@ import pytest
 
 from lockgate.capacity.by_claims import ByClaims, by_claims
 from lockgate.capacity.fit import fit
-from lockgate.capacity.overview import overview, scene_of
+from lockgate.capacity.overview import known_scene, overview, scene_of
 from lockgate.capacity.table import By
 from lockgate.model.claims import DeviceClass, ResourceClaim, ResourceSlice
 from lockgate.model.facts import Missing, Snapshot
-from lockgate.model.objects import Node, Pod
+from lockgate.model.objects import Metadata, Node, NodeStatus, Pod
+from lockgate.model.told import ToldNode
 from tests.capacity.build import GPU, gpu_node, gpu_pod
 
 CLASS = msgspec.convert(
@@ -64,6 +65,18 @@ def test_a_pod_that_was_served_so_holds_its_device_once() -> None:
     held = {"pods": (served("p", "p-extended"),), "resource_claims": (claim("p-extended", "gpu-0"),)}
     assert answer(1, **held) == (1, True)
     assert answer(2, **held) == (0, True)
+
+
+def test_what_a_description_sums_up_is_taken_beside_free_devices() -> None:
+    amounts = {GPU: "0", "cpu": "8", "pods": "3"}
+    status = NodeStatus(capacity=amounts, allocatable=amounts)
+    node = ToldNode(metadata=Metadata(name="dra"), status=status, requested={"cpu": "1", GPU: "1"}, pods=("x/a", "x/b"))
+    full = msgspec.structs.replace(node, pods=(*node.pods, "x/c"))
+    sections = {"device_classes": (CLASS,), "resource_slices": (devices(2),), "resource_claims": (claim("p", "gpu-0"),)}
+    for each, copies in ((node, 1), (full, 0)):
+        snapshot = Snapshot(nodes=(each,), pods=Missing("a description does not show them"), **sections)
+        found = by_claims(gpu_pod("ask", 1), known_scene(snapshot), snapshot)
+        assert fit(gpu_pod("ask", 1), found.scene, 2, all_pods=False).copies == copies
 
 
 def test_claims_that_somebody_wrote_hold_devices_too() -> None:

@@ -19,6 +19,7 @@ from lockgate.model.facts import DeviceClasses, Missing, Snapshot
 from lockgate.model.gpu_node import is_gpu_node
 from lockgate.model.objects import Node, Pod
 from lockgate.scheduling.filters import checks_but_room, first
+from lockgate.scheduling.node_fit import Room
 from lockgate.scheduling.requests import pod_requests
 from lockgate.scheduling.scene import NodeView, Scene, node_view
 
@@ -134,7 +135,12 @@ def _with_room(view: NodeView, resource: str, count: int) -> NodeView:
     status = view.node.status
     offers = {**status.allocatable, resource: count}
     node = msgspec.structs.replace(view.node, status=msgspec.structs.replace(status, allocatable=offers))
-    return node_view(node, view.pods)
+    found = node_view(node, view.pods)
+    if view.summed_up is None:
+        return found
+    # Of the sum of a description, what claims serve is among the devices that they hold.
+    requested = {**view.summed_up.requested, resource: found.room.requested.get(resource, 0)}
+    return msgspec.structs.replace(found, summed_up=Room(allocatable=found.room.allocatable, requested=requested))
 
 
 def _served(resource: str, device_class: str) -> str:
