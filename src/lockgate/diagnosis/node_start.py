@@ -13,7 +13,7 @@ import msgspec
 
 from lockgate.diagnosis.stage import is_ready, statuses
 from lockgate.diagnosis.views.operands import OperandPod
-from lockgate.diagnosis.waits import waits_of
+from lockgate.diagnosis.waits import BEFORE_HANDLER, waits_of
 from lockgate.model import names
 from lockgate.model.objects import ContainerStatus, Node, Pod
 from lockgate.model.pod_state import is_failing
@@ -30,6 +30,8 @@ LONG: Final = dt.timedelta(minutes=5)
 _REGISTERING: Final = dt.timedelta(minutes=1)
 # A kubelet finds what a reboot ended, and says Ready, within moments of each other.
 _AT_ONCE: Final = dt.timedelta(minutes=1)
+# A kubelet tries a sandbox again every ten to fifteen seconds.
+_TRIED: Final = dt.timedelta(minutes=1)
 
 
 class Start(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,6 +67,12 @@ def start_of(node: Node, here: Iterable[OperandPod], now: dt.datetime | None) ->
     return _young(beside, _latest(begun, _begun(beside.pod)), LONG, now) if beside else None
 
 
+def is_handler_due(here: Iterable[OperandPod], now: dt.datetime) -> bool:
+    """Whether driver and toolkit are done for a while: that the runtime lacks the handler is no start then."""
+    ready = [_ready_since(each.pod) for each in here if each.operand in BEFORE_HANDLER]
+    return all(since is not None and now - since > _TRIED for since in ready)
+
+
 def is_silent(node: Node) -> bool:
     """Whether its kubelet is away or at fault: what is known of its pods is not of now."""
     return any(c.type == "Ready" and c.status != "True" for c in node.status.conditions)
@@ -93,9 +101,13 @@ def _begun(pod: Pod) -> dt.datetime | None:
 
 def _done(pod: Pod, longest: dt.timedelta) -> dt.datetime | None:
     """When a pod that is ready was so first; the node's own silence makes it ready anew, and is no start of it."""
-    ready = next((c.last_transition_time for c in pod.status.conditions if c.type == "Ready"), None)
-    begun = _begun(pod)
+    ready, begun = _ready_since(pod), _begun(pod)
     return None if ready is None or begun is None else min(ready, begun + longest)
+
+
+def _ready_since(pod: Pod) -> dt.datetime | None:
+    ready = (c for c in pod.status.conditions if c.type == "Ready" and c.status == "True")
+    return next((c.last_transition_time for c in ready), None)
 
 
 def _ends(status: ContainerStatus) -> Iterator[dt.datetime | None]:

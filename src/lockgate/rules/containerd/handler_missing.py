@@ -11,9 +11,12 @@ Fix: see the toolkit pod of the node; it writes the handler into the runtime's c
 CRI-O or cri-dockerd drop `runtimeClassName`.
 """
 
+import datetime as dt
+
 import msgspec
 
 from lockgate.containerd.effective import Effective
+from lockgate.diagnosis.node_start import is_handler_due
 from lockgate.diagnosis.remedies import see_toolkit
 from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.seen import event, listed, pod_ref
@@ -21,10 +24,10 @@ from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_two import GateTwo, NodeGate
 from lockgate.diagnosis.views.handler import NeededHandler
 from lockgate.diagnosis.views.loaded import CONTAINERD
-from lockgate.diagnosis.views.operands import Operands
+from lockgate.diagnosis.views.operands import OperandPod, Operands
 from lockgate.diagnosis.waits import BEFORE_HANDLER, waits_of
 from lockgate.diagnosis.ways import UNSEEN, read_node
-from lockgate.model.facts import Events, Missing, RuntimeClasses
+from lockgate.model.facts import Events, Missing, RuntimeClasses, Snapshot
 from lockgate.model.finding import Evidence, Remedy, Risk, Severity
 from lockgate.model.gpu_node import is_gpu_node
 from lockgate.model.objects import Event, Node, Pod
@@ -35,7 +38,7 @@ from lockgate.model.objects import Event, Node, Pod
     severity=Severity.BLOCKER,
     stages=(Stage.CREATING, Stage.NODE),
     asks_gpu=None,
-    mutes=("operands/init-waits", "operator/policy-not-ready"),
+    mutes=("operands/init-waits", "operands/starting", "operator/policy-not-ready"),
 )
 def handler_missing(
     pod: Pod,
@@ -45,6 +48,7 @@ def handler_missing(
     events: Events | Missing,
     node: Node | Missing,
     operands: Operands,
+    snapshot: Snapshot,
 ) -> Failed | Passed | Skipped | None:
     asked_of_node = not isinstance(node, Missing)
     if not handler.name or (not isinstance(node, Missing) and not is_gpu_node(node)):
@@ -60,8 +64,15 @@ def handler_missing(
             return None  # a newer refusal would stand there
         return Passed(f"handler {handler.name} is loaded on {pod.spec.node_name}")
     failed = _failed(pod, handler, gate, runtime_classes)
-    early = any(wait.awaited in BEFORE_HANDLER for wait in waits_of(operands.on(gate.name)))
-    return msgspec.structs.replace(failed, spares=("operands/init-waits",) if early else ())
+    of_operand = asked_of_node or bool(operands.name_of(pod))
+    return msgspec.structs.replace(failed, spares=_spared(operands.on(gate.name), of_operand, snapshot.taken_at))
+
+
+def _spared(here: tuple[OperandPod, ...], of_operand: bool, now: dt.datetime | None) -> tuple[str, ...]:
+    """What comes before the handler has its turn does not follow from it, nor do operands from that of other pods."""
+    early = any(wait.awaited in BEFORE_HANDLER for wait in waits_of(here))
+    holds = of_operand and now is not None and is_handler_due(here, now)
+    return (*(("operands/init-waits",) if early else ()), *(() if holds else ("operands/starting",)))
 
 
 def _unknown(gate: NodeGate) -> str:

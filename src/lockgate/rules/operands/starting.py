@@ -6,7 +6,8 @@ driver's container that compiles modules for the kernel takes minutes; until all
 Why it matters: meanwhile everything looks broken: pods in Init, no handler of the runtime, no `nvidia.com/gpu`, a
 ClusterPolicy that is not ready. None of it is a fault yet, and it passes by itself.
 How to tell: the first operand in the order that is not ready could begin less than five minutes ago (a driver: ten
-minutes), and no container of theirs has crashed since the node booted.
+minutes), and no container of theirs has crashed since the node booted. A handler that the runtime lacks a minute after
+driver and toolkit were done is no start.
 Fix: wait and look again. What takes longer is told as an error by what it is.
 """
 
@@ -14,7 +15,7 @@ import datetime as dt
 from typing import Final
 
 from lockgate.diagnosis.followers import WITHOUT_PODS
-from lockgate.diagnosis.node_start import CHAIN, Start, start_of
+from lockgate.diagnosis.node_start import CHAIN, Start, is_handler_due, start_of
 from lockgate.diagnosis.rule import Failed, rule
 from lockgate.diagnosis.seen import event, listed, pod_ref
 from lockgate.diagnosis.stage import Stage, is_ready
@@ -50,7 +51,8 @@ _MINUTE: Final = dt.timedelta(minutes=1)
 def starting(
     node: Node, operands: Operands, events_by_object: EventsByObject | Missing, snapshot: Snapshot
 ) -> Failed | None:
-    start = start_of(node, operands.on(node.name), snapshot.taken_at)
+    here = operands.on(node.name)
+    start = start_of(node, here, snapshot.taken_at)
     if start is None or snapshot.taken_at is None:
         return None
     return Failed(
@@ -58,6 +60,7 @@ def starting(
         title="" if start.operand in CHAIN else "An operand beside the way to a GPU is still starting",
         summary=_summary(node, start, snapshot.taken_at),
         evidence=(_seen(start), *_booted(node, events_by_object)),
+        spares=("containerd/handler-missing",) if is_handler_due(here, snapshot.taken_at) else (),
         remedy=(
             Remedy(
                 f"Wait, and watch the operands of {node.name}",
