@@ -4,6 +4,7 @@ import re
 
 from lockgate.diagnosis.views.node_words import node_words
 from lockgate.diagnosis.views.operands import operands
+from lockgate.diagnosis.views.pod_kinds import PodKinds
 from lockgate.diagnosis.views.pod_logs import PodLogs
 from lockgate.diagnosis.views.words import words
 from lockgate.model.facts import Log, Missing, NodeFiles
@@ -89,6 +90,6 @@ def test_a_pattern_that_stands_first_wins_over_a_nearer_text() -> None:
 
 def test_the_kernels_newest_line_is_found_with_its_number() -> None:
     files = (NodeFiles("gpu-a", {}, {"dmesg": "GPU one\nGPU two\nnothing", "kubelet": "GPU of the kubelet"}),)
-    seen = node_words(files, operands((), (), ()), Missing("no logs")).find_in_kernel("gpu-a", LOST)
+    seen = node_words(files, operands(PodKinds(()), (), ()), Missing("no logs")).find_in_kernel("gpu-a", LOST)
     assert seen is not None
     assert (seen.evidence.file, seen.evidence.line, seen.evidence.verbatim) == ("gpu-a:dmesg", 2, "GPU two")

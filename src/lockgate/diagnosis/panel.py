@@ -5,9 +5,9 @@ where a subject gives a group of rules the very same other facts as the subject 
 well: thousands of nodes whose stack is well are judged once by all the rules that look for what is wrong with it.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from operator import is_
+from operator import is_, itemgetter
 from typing import Any
 
 from lockgate.diagnosis.rule import Needs, Outcome, Rule, Skipped
@@ -32,7 +32,7 @@ class Panel:
     def told(self, facts: Facts) -> list[tuple[Rule, Outcome]]:
         """The outcomes that are any, in the order of the rules."""
         words = [word for group in self._groups for word in group.words(facts)]
-        words.sort(key=_place)
+        words.sort(key=itemgetter(0))
         return [(rule, outcome) for _, rule, outcome in words]
 
 
@@ -50,20 +50,18 @@ class _Group:
         own = arguments(self._own, facts)
         if not _is_same(own, self._last):
             self._last = own
-            outcomes = self._each(facts) if isinstance(own, Missing) else self._given(own, facts)
-            self._words = [word for word in outcomes if word[2] is not None]
+            self._words = self._without(facts) if isinstance(own, Missing) else self._given(own, facts)
         return self._words
 
-    def _each(self, facts: Facts) -> Iterator[_Word]:
-        for place, rule in self._members:
-            yield place, rule, outcome_of(rule, arguments(rule.needs, facts))
+    def _without(self, facts: Facts) -> list[_Word]:
+        told = ((place, rule, outcome_of(rule, arguments(rule.needs, facts))) for place, rule in self._members)
+        return [word for word in told if word[2] is not None]
 
-    def _given(self, own: tuple[Any, ...], facts: Facts) -> Iterator[_Word]:
+    def _given(self, own: tuple[Any, ...], facts: Facts) -> list[_Word]:
         if self._asked is None:
             self._asked = [(place, rule, _with_common(rule, facts)) for place, rule in self._members]
         mine = dict(zip(self._names, own, strict=True))
-        for place, rule, ask in self._asked:
-            yield place, rule, ask(**mine)
+        return [(place, rule, said) for place, rule, ask in self._asked if (said := ask(**mine)) is not None]
 
 
 def _with_common(rule: Rule, facts: Facts) -> _Ask:
@@ -87,7 +85,3 @@ def _is_same(one: tuple[Any, ...] | Missing, other: tuple[Any, ...] | Missing | 
     if isinstance(one, Missing) or isinstance(other, Missing) or other is None:
         return one is other
     return all(map(is_, one, other))
-
-
-def _place(word: _Word) -> int:
-    return word[0]

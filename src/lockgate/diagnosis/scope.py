@@ -33,8 +33,10 @@ from lockgate.diagnosis.views.operands import Operands
 from lockgate.diagnosis.views.places import Places
 from lockgate.kit.counted import counted
 from lockgate.kit.near import did_you_mean, near
+from lockgate.model import names
 from lockgate.model.facts import Missing, Nodes, Snapshot
 from lockgate.model.objects import DaemonSet, Node, Pod
+from lockgate.scheduling.requests import defaulted_requests
 
 # So many kinds of sick pods are looked at; the answer says how many pods were left out.
 MOST_PODS = 50
@@ -225,7 +227,7 @@ def _cluster_scope(common: Common, target: Target) -> Scope:
     known: Operands = common.get("operands")
     gpu_nodes = nodes_as_subjects(common, () if blind else common.get("places").with_gpus)
     own = {(p.pod.namespace, p.pod.name) for p in known.pods}
-    asking = [p for p in snapshot.known_pods if _asks(p) and (p.namespace, p.name) not in own]
+    asking = [p for p in _asking(common) if (p.namespace, p.name) not in own]
     gone = _Gone(snapshot, target)
     own_sick = tuple(s for ds in known.daemon_sets for s in _operand(known, ds, gone))
     kinds = by_kind(gone.sick(asking))
@@ -242,9 +244,23 @@ def _is_silent(snapshot: Snapshot) -> bool:
     return isinstance(policies, Missing) or not any(p.status.conditions or p.status.state for p in policies)
 
 
+def _asking(common: Common) -> list[Pod]:
+    """Every pod that is known of and asks for devices, as `Snapshot.known_pods` has them."""
+    kinds, near = common.get("pod_kinds"), common.snapshot.namespace_pods
+    asking: list[Pod] = kinds.of(_asks)
+    if isinstance(near, Missing) or near is kinds.pods:
+        return asking
+    names = {(p.namespace, p.name) for p in near}
+    return [*filter(_asks, near), *(p for p in asking if (p.namespace, p.name) not in names)]
+
+
 def _asks(pod: Pod) -> bool:
-    """Whether a pod asks for devices, by number or by claim."""
-    return bool(gpu_asked(pod) or pod.spec.resource_claims)
+    """Whether a pod asks for devices, by number or by claim; or waits for what looks like a GPU's name."""
+    return bool(gpu_asked(pod) or pod.spec.resource_claims or (not pod.spec.node_name and _asks_vendor(pod)))
+
+
+def _asks_vendor(pod: Pod) -> bool:
+    return any(name.startswith(f"{names.NVIDIA_GROUP}/") for name in defaulted_requests(pod.spec))
 
 
 def _whole(common: Common) -> Subject:

@@ -27,6 +27,7 @@ from lockgate.diagnosis.views.places import places
 from lockgate.diagnosis.views.plugin import plugin
 from lockgate.diagnosis.views.plugin_configs import plugin_configs
 from lockgate.diagnosis.views.pod_events import pod_events, workload_events
+from lockgate.diagnosis.views.pod_kinds import pod_kinds
 from lockgate.diagnosis.views.pod_logs import pod_logs
 from lockgate.diagnosis.views.published import published
 from lockgate.diagnosis.views.read_nodes import read_nodes
@@ -60,6 +61,7 @@ VIEWS: dict[str, Callable[..., Any]] = {
     "plugin": plugin,
     "plugin_configs": plugin_configs,
     "pod_events": pod_events,
+    "pod_kinds": pod_kinds,
     "pod_logs": pod_logs,
     "published": published,
     "read_nodes": read_nodes,

@@ -5,9 +5,10 @@ from collections import defaultdict
 import msgspec
 
 from lockgate.diagnosis.operand_names import APPS, short_name, validation
-from lockgate.kit.by_identity import by_identity, by_two
+from lockgate.diagnosis.views.pod_kinds import PodKinds
+from lockgate.kit.by_identity import by_identity
 from lockgate.model.facts import DaemonSets, Missing, Pods
-from lockgate.model.objects import DaemonSet, Labels, OwnerReference, Pod
+from lockgate.model.objects import DaemonSet, OwnerReference, Pod
 
 _ORDER = {name: place for place, name in enumerate(APPS)}
 
@@ -72,25 +73,23 @@ class Operands:
         return next((ds for ds in self.daemon_sets if (ds.namespace, ds.name) == (pod.namespace, owner)), None)
 
 
-def operands(pods: Pods | Missing, namespace_pods: Pods | Missing, daemon_sets: DaemonSets | Missing) -> Operands:
+def operands(pod_kinds: PodKinds, namespace_pods: Pods | Missing, daemon_sets: DaemonSets | Missing) -> Operands:
     """What of the cluster belongs to a GPU operator, by all pods or else by those of one namespace.
 
     Pods of the validator that have failed are among those of a namespace alone.
     """
     near = () if isinstance(namespace_pods, Missing) else namespace_pods
     sets = () if isinstance(daemon_sets, Missing) else tuple(ds for ds in daemon_sets if short_name(ds))
-    known = near if isinstance(pods, Missing) else pods
-    if near is not known:
+    known = pod_kinds.of(_may_belong)
+    if near is not pod_kinds.pods:
         failed = {(p.namespace, p.name): p for p in near if validation(p.metadata.labels)}
-        known = (*(p for p in known if (p.namespace, p.name) not in failed), *failed.values()) if failed else known
+        known = [*(p for p in known if (p.namespace, p.name) not in failed), *failed.values()]
     by_name = {(ds.namespace, ds.name): short_name(ds) for ds in sets}
-    own = [pod for pod in known if _may_belong(pod.metadata.labels, pod.metadata.owner_references)]
-    return Operands(sets, tuple(OperandPod(name, pod) for pod in own if (name := _operand(pod, by_name))))
+    return Operands(sets, tuple(OperandPod(name, pod) for pod in known if (name := _operand(pod, by_name))))
 
 
-@by_two  # most pods of a cluster do not, and are judged by workload
-def _may_belong(labels: Labels, owners: tuple[OwnerReference, ...]) -> bool:
-    return bool(_daemon_set(owners) or validation(labels))
+def _may_belong(pod: Pod) -> bool:
+    return bool(_owner(pod) or validation(pod.metadata.labels))
 
 
 def _operand(pod: Pod, by_name: dict[tuple[str, str], str]) -> str:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from lockgate.diagnosis.views.pod_kinds import PodKinds
 from lockgate.diagnosis.views.pod_logs import PodLogs
 from lockgate.diagnosis.views.words import Said, words
 from lockgate.model.facts import ClusterPolicies, Missing, NvidiaDrivers, Pods
@@ -41,8 +42,7 @@ class OperatorWords:
 
 
 def operator_words(
-    pods: Pods | Missing,
-    namespace_pods: Pods | Missing,
+    pod_kinds: PodKinds,
     cluster_policies: ClusterPolicies | Missing,
     nvidia_drivers: NvidiaDrivers | Missing,
     pod_logs: PodLogs | Missing,
@@ -50,13 +50,11 @@ def operator_words(
     """Bring together what the operator says; what is not known says nothing."""
     policies = () if isinstance(cluster_policies, Missing) else cluster_policies
     drivers = () if isinstance(nvidia_drivers, Missing) else nvidia_drivers
-    near = namespace_pods if isinstance(pods, Missing) else pods
     conditions = (
         *((f"nvidiadriver/{d.name}", c) for d in drivers for c in d.status.conditions),
         *((f"clusterpolicy/{p.name}", c) for p in policies for c in p.status.conditions),
     )
-    own = () if isinstance(near, Missing) else tuple(filter(is_operator, near))
-    return OperatorWords(conditions, own, pod_logs)
+    return OperatorWords(conditions, tuple(pod_kinds.of(is_operator)), pod_logs)
 
 
 def is_operator(pod: Pod) -> bool:

@@ -2,13 +2,14 @@
 
 import datetime as dt
 import enum
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import msgspec
 
 from lockgate.diagnosis.device_plugins import is_plugin, named_plugin
 from lockgate.diagnosis.stage import is_ready, statuses
+from lockgate.diagnosis.views.pod_kinds import PodKinds
 from lockgate.model import names
 from lockgate.model.facts import DaemonSets, Missing, Nodes, Pods
 from lockgate.model.objects import DaemonSet, Node, Pod, Taint
@@ -74,11 +75,17 @@ def plugin_on(known: Plugin | Missing, node: Node) -> PluginOn:
     return PluginOn(node=node.name, state=PluginState.UNKNOWN)
 
 
-def plugin(daemon_sets: DaemonSets, nodes: Nodes, pods: Pods | Missing, namespace_pods: Pods | Missing) -> Plugin:
+def plugin(
+    daemon_sets: DaemonSets,
+    nodes: Nodes,
+    pods: Pods | Missing,
+    namespace_pods: Pods | Missing,
+    pod_kinds: PodKinds,
+) -> Plugin:
     """Judge the device plugin on every node, by all pods or else by those of its own namespace."""
     own = tuple(ds for ds in daemon_sets if is_plugin(ds))
     near = namespace_pods if isinstance(pods, Missing) and _are_in(namespace_pods, own) else pods
-    running = None if isinstance(near, Missing) else _by_owner_and_node(near, own)
+    running = None if isinstance(near, Missing) else _by_owner_and_node(pod_kinds.of(_is_of_daemon_set), own)
     return Plugin(own, {node.name: _on(node, own, running) for node in nodes})
 
 
@@ -87,7 +94,11 @@ def _are_in(pods: Pods | Missing, own: DaemonSets) -> bool:
     return not isinstance(pods, Missing) and bool({p.namespace for p in pods} & {ds.namespace for ds in own})
 
 
-def _by_owner_and_node(pods: Pods, own: DaemonSets) -> _Running:
+def _is_of_daemon_set(pod: Pod) -> bool:
+    return any(reference.kind == "DaemonSet" for reference in pod.metadata.owner_references)
+
+
+def _by_owner_and_node(pods: Iterable[Pod], own: DaemonSets) -> _Running:
     """A pod that failed speaks only where no newer one has taken its place."""
     namespaces = {ds.namespace for ds in own}
     owned = ((pod, r) for pod in pods if pod.namespace in namespaces for r in pod.metadata.owner_references)
