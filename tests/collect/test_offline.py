@@ -74,6 +74,17 @@ def test_a_folder_is_read(tmp_path: Path) -> None:
     _check(_read(_folder(tmp_path / "bundle")))
 
 
+def test_the_heartbeats_of_nodes_tell_when_a_folder_was_taken(tmp_path: Path) -> None:
+    old, beat = "2026-11-20T00:00:00Z", "2026-11-29T18:00:00Z"
+    ready = {"type": "Ready", "status": "True", "lastTransitionTime": old, "lastHeartbeatTime": beat}
+    node = {"metadata": {"name": "gpu-a", "creationTimestamp": old}, "status": {"conditions": [ready]}}
+    (tmp_path / "cluster").mkdir()
+    (tmp_path / "cluster/nodes.json").write_text(json.dumps({"kind": "NodeList", "items": [node]}))
+    taken_at = _read(tmp_path).taken_at
+    assert taken_at is not None
+    assert taken_at.isoformat() == "2026-11-29T18:00:00+00:00"
+
+
 def test_a_folder_with_one_folder_above_is_read(tmp_path: Path) -> None:
     _folder(tmp_path / "some" / "bundle")
     _check(_read(tmp_path / "some"))

@@ -265,4 +265,6 @@ def _moments_of(each: Any) -> Iterable[dt.datetime | None]:
     yield each.metadata.creation_timestamp
     yield getattr(each, "last_seen", None)
     status = getattr(each, "status", None)
-    yield from (c.last_transition_time for c in getattr(status, "conditions", ()))
+    for condition in getattr(status, "conditions", ()):
+        yield condition.last_transition_time
+        yield condition.last_heartbeat_time
