@@ -18,7 +18,12 @@ from lockgate.model.finding import Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 
 
-@rule(codes=("B09",), severity=Severity.INFO, stages=(Stage.SCHEDULING,))
+@rule(
+    codes=("B09",),
+    severity=Severity.INFO,
+    stages=(Stage.SCHEDULING,),
+    mutes=("scheduling/all-held", "scheduling/fragmented"),
+)
 def node_coming(pod: Pod, pod_events: Events, snapshot: Snapshot) -> Failed | None:
     said = coming(pod_events, snapshot.taken_at)
     if said is None:
