@@ -50,6 +50,21 @@ def spec_requests(spec: PodSpec) -> Amounts:
 
 def accounted_requests(pod: Pod) -> Amounts:
     """What a pod that has a node takes from it: during an in-place resize the most of desired, allocated, actuated."""
+    spec, status = pod.spec, pod.status
+    more = spec.init_containers or spec.overhead or spec.resources is not None
+    if more or status.resources is not None or status.allocated_resources is not None:
+        return _accounted(pod)
+    plain = _plain(spec.containers, status.container_statuses)  # as most are: one look-up for all of one kind
+    return _accounted(pod) if plain is None or _say_infeasible(status.conditions) else plain
+
+
+@by_two
+def _plain(containers: tuple[Container, ...], statuses: tuple[ContainerStatus, ...]) -> Amounts | None:
+    """What containers ask for, where no status says another size."""
+    return None if _say_otherwise(statuses, containers) else _asked_by(containers, ())
+
+
+def _accounted(pod: Pod) -> Amounts:
     if not _resized(pod):
         return spec_requests(pod.spec)
     total = _with_status(pod)

@@ -59,7 +59,8 @@ class Places:
         """A node's arithmetic without a pod, and who else holds a resource there."""
         namespace, name = pod.namespace, pod.name
         here = self.on(node.name) or []
-        others = [p for p in here if p.metadata.name != name or p.metadata.namespace != namespace]
+        there = pod.spec.node_name == node.name
+        others = [p for p in here if p.metadata.name != name or p.metadata.namespace != namespace] if there else here
         if len(others) == len(here):
             return self.room(node), self.holders(node, resource)
         return _room(node, taken := _taken(others)), _holders(taken, resource)
