@@ -3,8 +3,8 @@
 Every second node has eight GPUs, all of them requested, so that the pod `team-0/wants-one` cannot be placed. The pods
 are those of 3,000 workloads. Objects have the size of real ones, `managedFields` included, and differ where real ones
 do: names, addresses, moments, the volume of the service account's token. The server answers what kubectl's and our
-lists ask for (pages in the order of names as etcd keeps them, field selectors by node and phase, discovery) and counts the
-requests (`/asked`).
+lists ask for (pages in the order of names as etcd keeps them, field selectors by node and phase, discovery) and counts
+the requests (`/asked`).
 """
 
 import asyncio
