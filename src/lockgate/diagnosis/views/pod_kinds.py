@@ -15,22 +15,26 @@ class PodKinds:
 
     def __init__(self, pods: Pods) -> None:
         self.pods = pods
-        self._kinds: dict[tuple[int, int, int], list[int]] = {}
+        numbers: dict[tuple[int, int, int], int] = {}
+        self._kinds: list[int] = []  # of each pod, in their order
+        self._first: list[Pod] = []  # of each kind
         for place, pod in enumerate(pods):
             own, containers = pod.metadata, pod.spec.containers
             # Every pod without containers has the same.
             kind = id(own.labels), id(own.owner_references), id(containers) if containers else -place
-            if (places := self._kinds.get(kind)) is None:
-                places = self._kinds[kind] = []
-            places.append(place)
+            number = numbers.get(kind)
+            if number is None:
+                number = numbers[kind] = len(numbers)
+                self._first.append(pod)
+            self._kinds.append(number)
 
     def of(self, holds: Callable[[Pod], bool]) -> list[Pod]:
         """Those of the kinds for which it holds, in their order.
 
         It may look at labels, annotations, owners, and at the spec but for the node's name and affinity.
         """
-        chosen = (places for places in self._kinds.values() if holds(self.pods[places[0]]))
-        return [self.pods[place] for place in sorted(place for places in chosen for place in places)]
+        chosen = list(map(holds, self._first))
+        return [pod for pod, kind in zip(self.pods, self._kinds, strict=True) if chosen[kind]] if any(chosen) else []
 
 
 def pod_kinds(pods: Pods | Missing, namespace_pods: Pods | Missing) -> PodKinds:
