@@ -1,7 +1,8 @@
 """`kubectl gpu why` and `survey` on 5,000 nodes and 100,000 pods against `kubectl get pods -A -o json`.
 
 One run, `python -m bench.why_scale`: one server of prepared bytes (pods of about 5.8 KB, nodes of about 18 KB, in pages
-as they are asked for), each command a process of its own, its CPU seconds and peak memory as the kernel counts them.
+as they are asked for), each command a process of its own (kubectl once, others the least CPU and the most memory of three),
+its CPU seconds and peak memory as the kernel counts them.
 Goals: everything read at least 10x faster and 20x leaner than kubectl, under 200 MB, and within twice the CPU seconds
 of the floor (`bench.floor`: all pods and nodes, counted); `why pod/x` of a placed pod asks for a handful of things.
 """
@@ -9,7 +10,7 @@ of the floor (`bench.floor`: all pods and nodes, counted); `why pod/x` of a plac
 import multiprocessing
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -18,6 +19,7 @@ from bench.process import run
 from deploy.cache import cache_folder
 
 FASTER, LEANER, MOST_MB, FLOORS = 10, 20, 200, 2
+_RUNS = 3
 _GPU = str(Path(sys.executable).with_name("kubectl-gpu"))
 
 
@@ -37,16 +39,16 @@ def _report(url: str, folder: Path) -> int:
     config = folder / "config"
     config.write_text(_KUBECONFIG.format(url=url))
     theirs = _run([str(_kubectl()), "get", "pods", "-A", "-o", "json"], url, config)
-    floor = _run([sys.executable, "-m", "bench.floor", url], url, config)
+    floor = _least([sys.executable, "-m", "bench.floor", url], url, config)
     print(f"{'command':<36}{'CPU s':>8}{'peak MB':>9}{'requests':>10}{'faster':>9}{'leaner':>9}{'of the floor':>14}")
     _line("kubectl get pods -A -o json", theirs, theirs, floor)
     missed = False
     for arguments in (["why"], ["survey"], ["capacity"], ["why", "pod/wants-one", "-n", "team-0"]):
-        ours = _run([_GPU, *arguments], url, config)
+        ours = _least([_GPU, *arguments], url, config)
         _line(" ".join(["kubectl gpu", *arguments]), ours, theirs, floor)
         slow = theirs.cpu < FASTER * ours.cpu or theirs.megabytes < LEANER * ours.megabytes
         missed = missed or slow or ours.megabytes > MOST_MB or ours.cpu > FLOORS * floor.cpu
-    _line("kubectl gpu why pod/w77-77 (placed)", _run(_placed(), url, config), theirs, floor)
+    _line("kubectl gpu why pod/w77-77 (placed)", _least(_placed(), url, config), theirs, floor)
     _line("the floor: pods and nodes, typed", floor, theirs, floor)
     return int(missed)
 
@@ -62,6 +64,13 @@ class Asked:
     cpu: float
     megabytes: float
     requests: int
+
+
+def _least(command: list[str], url: str, config: Path) -> Asked:
+    """The run of three that used least CPU: what else the machine does adds to it, and takes nothing away."""
+    runs = [_run(command, url, config) for _ in range(_RUNS)]
+    most = max(run.megabytes for run in runs)
+    return replace(min(runs, key=lambda run: run.cpu), megabytes=most)
 
 
 def _run(command: list[str], url: str, config: Path) -> Asked:

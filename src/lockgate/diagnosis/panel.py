@@ -7,7 +7,7 @@ well: thousands of nodes whose stack is well are judged once by all the rules th
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from operator import is_, itemgetter
+from operator import is_not, itemgetter
 from typing import Any
 
 from lockgate.diagnosis.rule import Needs, Outcome, Rule, Skipped
@@ -28,12 +28,26 @@ class Panel:
             own = Needs(need for need in rule.needs if not is_common(need.name))
             groups.setdefault(own, []).append((place, rule))
         self._groups = [_Group(own, members) for own, members in groups.items()]
+        self._names = tuple(dict.fromkeys(name for group in self._groups for name in group.names))
+        self._last: tuple[Any, ...] | None = None
+        self._by_change: dict[tuple[bool, ...], list[_Group]] = {}
 
     def told(self, facts: Facts) -> list[tuple[Rule, Outcome]]:
         """The outcomes that are any, in the order of the rules."""
-        words = [word for group in self._groups for word in group.words(facts)]
+        now = tuple(map(facts.get, self._names))
+        for group in self._groups if self._last is None else self._concerned(tuple(map(is_not, now, self._last))):
+            group.ask(facts)
+        self._last = now
+        words = [word for group in self._groups for word in group.words]
         words.sort(key=itemgetter(0))
         return [(rule, outcome) for _, rule, outcome in words]
+
+    def _concerned(self, changes: tuple[bool, ...]) -> "list[_Group]":
+        """The groups that need one of the facts that are others than before."""
+        if changes not in self._by_change:
+            changed = {name for name, is_other in zip(self._names, changes, strict=True) if is_other}
+            self._by_change[changes] = [group for group in self._groups if not changed.isdisjoint(group.names)]
+        return self._by_change[changes]
 
 
 class _Group:
@@ -41,17 +55,14 @@ class _Group:
 
     def __init__(self, own: Needs, members: Sequence[tuple[int, Rule]]) -> None:
         self._own, self._members = own, members
-        self._names = tuple(need.name for need in own)
+        self.names = tuple(need.name for need in own)
+        self.words: list[_Word] = []
         self._asked: list[tuple[int, Rule, _Ask]] | None = None
-        self._last: tuple[Any, ...] | Missing | None = None
-        self._words: list[_Word] = []
 
-    def words(self, facts: Facts) -> list[_Word]:
+    def ask(self, facts: Facts) -> None:
+        """Ask them about these facts."""
         own = arguments(self._own, facts)
-        if not _is_same(own, self._last):
-            self._last = own
-            self._words = self._without(facts) if isinstance(own, Missing) else self._given(own, facts)
-        return self._words
+        self.words = self._without(facts) if isinstance(own, Missing) else self._given(own, facts)
 
     def _without(self, facts: Facts) -> list[_Word]:
         told = ((place, rule, outcome_of(rule, arguments(rule.needs, facts))) for place, rule in self._members)
@@ -60,7 +71,7 @@ class _Group:
     def _given(self, own: tuple[Any, ...], facts: Facts) -> list[_Word]:
         if self._asked is None:
             self._asked = [(place, rule, _with_common(rule, facts)) for place, rule in self._members]
-        mine = dict(zip(self._names, own, strict=True))
+        mine = dict(zip(self.names, own, strict=True))
         return [(place, rule, said) for place, rule, ask in self._asked if (said := ask(**mine)) is not None]
 
 
@@ -79,9 +90,3 @@ def outcome_of(rule: Rule, given: tuple[Any, ...] | Missing) -> Outcome:
     if isinstance(given, Missing):
         return None if given.unserved else Skipped(given.reason, given.how)
     return rule.check(*given)
-
-
-def _is_same(one: tuple[Any, ...] | Missing, other: tuple[Any, ...] | Missing | None) -> bool:
-    if isinstance(one, Missing) or isinstance(other, Missing) or other is None:
-        return one is other
-    return all(map(is_, one, other))
