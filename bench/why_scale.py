@@ -1,8 +1,8 @@
 """`kubectl gpu why` and `survey` on 5,000 nodes and 100,000 pods against `kubectl get pods -A -o json`.
 
 One run, `python -m bench.why_scale`: one server of prepared bytes (pods of about 5.8 KB, nodes of about 18 KB, in pages
-as they are asked for), each command a process of its own (kubectl once, others the least CPU and the most memory of three),
-its CPU seconds and peak memory as the kernel counts them.
+as they are asked for), each command a process of its own (kubectl one, of others the least CPU and the most memory of
+three), its CPU seconds and peak memory as the kernel counts them.
 Goals: everything read at least 10x faster and 20x leaner than kubectl, under 200 MB, and within twice the CPU seconds
 of the floor (`bench.floor`: all pods and nodes, counted); `why pod/x` of a placed pod asks for a handful of things.
 """
