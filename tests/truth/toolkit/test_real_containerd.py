@@ -5,6 +5,7 @@ Needs root. `LOCKGATE_TRUTH_CASES` chooses at how many points a run is killed (a
 
 import asyncio
 import os
+import shutil
 import tempfile
 import time
 from collections.abc import Iterator
@@ -30,7 +31,9 @@ CRI = {2: "io.containerd.grpc.v1.cri", 3: "io.containerd.cri.v1.runtime", 4: "io
 SOCKETS = {2: ("grpc", "ttrpc"), 3: ("grpc", "ttrpc")}
 SOCKETS[4] = ('plugins."io.containerd.server.v1.grpc"', 'plugins."io.containerd.server.v1.ttrpc"')
 
-BINARIES = {str(binary.release): binary for binary in ready(build=False)} if os.getuid() == 0 else {}
+# What is built is known by the version of Go; without Go, and as nobody but root, nothing of it can run.
+_CAN_RUN = os.getuid() == 0 and shutil.which("go") is not None
+BINARIES = {str(binary.release): binary for binary in ready(build=False)} if _CAN_RUN else {}
 
 
 def person_file(root: Path, binary: Binary) -> str:
