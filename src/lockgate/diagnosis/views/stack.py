@@ -6,9 +6,9 @@ an old line of the kernel's log blame nobody.
 
 import datetime as dt
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -66,6 +66,7 @@ class NodeStack:
     def __init__(self, name: str, node: Node | None, pods: tuple[OperandPod, ...], known: Known) -> None:
         self.name, self.node, self.pods, self._known = name, node, pods, known
         self._told: dict[_Question, Told | None] = {}  # each pod of the node asks the same again
+        self._found: dict[Callable[..., Told | None], Told | None] = {}
 
     @cached_property
     def advertises(self) -> bool:
@@ -124,6 +125,12 @@ class NodeStack:
         if question not in self._told:
             self._told[question] = self._search(patterns, of)
         return self._told[question]
+
+    def found(self, by: Callable[..., Told | None], *given: Any) -> Told | None:
+        """What a rule's function finds on the node, with what is the same for all its pods, looked for once."""
+        if by not in self._found:
+            self._found[by] = by(self, *given)
+        return self._found[by]
 
     def kernel(self, *patterns: re.Pattern[str]) -> Told | None:
         """The newest line of the kernel's log that a pattern fits, while the way to a GPU is closed.

@@ -28,7 +28,7 @@ _NONE = re.compile(r"^(?:void|none|)$")
 def gpus_hidden(ailing: Ailing, operands: Operands) -> Outcome:
     return blame(
         ailing,
-        lambda on: _find(on, operands),
+        lambda on: on.found(_find, operands),
         lambda on, told: (
             f"{told.pod.name if told.pod else 'a pod'} has {_VARIABLE}={told.evidence.value}, "
             "its DaemonSet says otherwise: something rewrites the operator's pods."
