@@ -1,6 +1,7 @@
 """The operands: their DaemonSets, and their pods node by node."""
 
 from collections import defaultdict
+from functools import cached_property
 
 import msgspec
 
@@ -66,6 +67,17 @@ class Operands:
     def of(self, daemon_set: DaemonSet) -> tuple[Pod, ...]:
         """The pods of one operand's DaemonSet."""
         return tuple(self._of.get((daemon_set.namespace, daemon_set.name), ()))
+
+    def called(self, name: str) -> list[DaemonSet]:
+        """The DaemonSets of one operand, by its short name."""
+        return self._called.get(name, [])
+
+    @cached_property
+    def _called(self) -> dict[str, list[DaemonSet]]:
+        found: dict[str, list[DaemonSet]] = defaultdict(list)
+        for each in self.daemon_sets:
+            found[short_name(each) or each.name].append(each)
+        return found
 
     def maker_of(self, pod: Pod) -> DaemonSet | None:
         """The operand's DaemonSet that made a pod."""

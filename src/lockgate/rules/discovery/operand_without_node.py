@@ -22,8 +22,7 @@ from lockgate.model.objects import DaemonSet
 @rule(codes=("B11", "G01"), severity=Severity.WARNING, stages=(Stage.OPERAND,), asks_gpu=None)
 def operand_without_node(operand: DaemonSet, places: Places, operands: Operands, demand: Pods) -> Failed | None:
     name = short_name(operand) or operand.name
-    alike = [ds for ds in operands.daemon_sets if (short_name(ds) or ds.name) == name]
-    if places.with_gpus or any(ds.status.desired_number_scheduled for ds in alike):
+    if places.with_gpus or any(ds.status.desired_number_scheduled for ds in operands.called(name)):
         return None
     told = nearest(operand, places.all)
     if told is None:
