@@ -43,6 +43,10 @@ def _fails(pod: Pod) -> Failed:
     return Failed(about="x", summary="broken")
 
 
+def _passes(pod: Pod) -> Failed:
+    return Failed(about="node/gpu-a", summary="goes on", nodes=("gpu-a",), passing=True)
+
+
 def _one_pod(**sections: Any) -> Snapshot:
     return msgspec.structs.replace(snapshot({"pods": {"default/x": {}}}), **sections)
 
@@ -115,7 +119,7 @@ def test_what_follows_from_something_that_passes_is_no_worse_than_it_and_what_st
     def elsewhere(pod: Pod) -> Failed:
         return Failed(about="node/gpu-b", summary="waits", nodes=("gpu-b",), severity=Severity.BLOCKER)
 
-    starts = _rule("a/starts", waits, severity=Severity.WARNING, passing=True, mutes=("b/waits",))
+    starts = _rule("a/starts", _passes, severity=Severity.WARNING, mutes=("b/waits",))
     rules = [starts, _rule("b/waits", waits, mutes=("c/late",)), _rule("c/late", waits)]
     softened = diagnose(_one_pod(), X, rules)
     assert [(f.id, f.follows, f.severity.value) for f in softened.findings] == [
@@ -128,14 +132,11 @@ def test_what_follows_from_something_that_passes_is_no_worse_than_it_and_what_st
     assert next((f.id, f.severity.value) for f in beside.findings) == ("d/other", "blocker")
 
 
-def test_one_finding_of_a_rule_may_pass() -> None:
-    def goes_on(pod: Pod) -> Failed:
-        return Failed(about="node/gpu-a", summary="goes on", nodes=("gpu-a",), passing=True)
-
+def test_a_rule_tells_what_passes_though_it_is_worse_where_it_lasts() -> None:
     def waits(pod: Pod) -> Failed:
         return Failed(about="node/gpu-a", summary="waits", nodes=("gpu-a",))
 
-    upgrade = _rule("a/upgrade", goes_on, severity=Severity.WARNING, mutes=("b/waits",))
+    upgrade = _rule("a/upgrade", _passes, severity=Severity.WARNING, mutes=("b/waits",))
     found = diagnose(_one_pod(), X, [upgrade, _rule("b/waits", waits, severity=Severity.BLOCKER)]).findings
     assert [(f.id, f.severity.value) for f in found] == [("a/upgrade", "warning"), ("b/waits", "warning")]
 
@@ -145,7 +146,7 @@ def test_what_passes_softens_no_further_than_to_what_it_follows_from() -> None:
         return Failed(about="node/gpu-a", summary="waits", nodes=("gpu-a",))
 
     lasts = _rule("a/lasts", waits, mutes=("b/starts",))
-    starts = _rule("b/starts", waits, severity=Severity.WARNING, passing=True, mutes=("c/waits",))
+    starts = _rule("b/starts", _passes, severity=Severity.WARNING, mutes=("c/waits",))
     late = _rule("c/waits", waits, severity=Severity.BLOCKER)
     found = diagnose(_one_pod(), X, [lasts, starts, late]).findings
     assert [(f.id, f.severity.value) for f in found] == [

@@ -122,10 +122,9 @@ class _Asked:
         events = () if isinstance(known, Missing) else known
         parts = ((r, part) for r, o in failed for part in o.told)
         told = (
-            (finding_as_told(_finding(r, o, _struck(o, subject, affected)), subject.pod, events), r, o)
-            for r, o in parts
+            (finding_as_told(_finding(r, o, _struck(o, subject, affected)), subject.pod, events), o) for r, o in parts
         )
-        return tuple(Said(f, _placed(ground, o), o.reach, o.spares, r.passing or o.passing) for f, r, o in told)
+        return tuple(Said(finding, _placed(ground, o), o.reach, o.spares, o.passing) for finding, o in told)
 
 
 def _ground(number: int, subject: Subject, facts: Facts) -> Ground:

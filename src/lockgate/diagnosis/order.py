@@ -74,9 +74,10 @@ def _is_muted(finding: Finding, mutes: tuple[str, ...]) -> bool:
 def _may_explain(cause: Said, effect: Said) -> bool:
     """Where they meet, and the cause does not spare the effect.
 
-    What is only a remark (a fault that is over, a person's choice) is why nothing else is wrong.
+    What is only a remark (a fault that is over, a person's choice) is why nothing else is wrong, unless it passes.
     """
-    remark = cause.finding.severity is Severity.INFO and effect.finding.severity is not Severity.INFO
+    severe = effect.finding.severity is not Severity.INFO
+    remark = cause.finding.severity is Severity.INFO and severe and not cause.passing
     return not remark and effect.finding.id not in cause.spares and cause.ground.explains(effect.ground)
 
 

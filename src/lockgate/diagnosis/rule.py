@@ -31,8 +31,8 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True):
     `reach` is how many nodes it explains: of two causes that stand side by side the farther reaching is told first.
     `nodes` are those on which it was seen, where that is said: they, and not what was asked about, are struck by it.
     `parts` are the same fault node by node (see `on_each`): on one node it may follow from something that is fine on
-    another. `spares` are ids that the rule mutes, and that do not follow from this very fault. `passing` is said of
-    what goes on and is over by itself, as a rule may say of all that it tells.
+    another. `spares` are ids that the rule mutes, and that do not follow from this very fault. What is `passing` goes
+    on and is over by itself: what follows from it on its nodes is no worse than it is.
     """
 
     about: str
@@ -119,7 +119,6 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     gpu: bool | None
     fallback: bool
     aside: bool
-    passing: bool = False
     asks_gpu: bool | None
     mutes: tuple[str, ...]
     runtime: str = ""
@@ -136,7 +135,6 @@ def rule(
     gpu: bool | None = True,
     fallback: bool = False,
     aside: bool = False,
-    passing: bool = False,
     asks_gpu: bool | None = True,
     mutes: tuple[str, ...] = (),
     runtime: str = "",
@@ -146,8 +144,7 @@ def rule(
 
     `gpu` is False for causes that are no GPU fault and None where a rule names a symptom and cannot tell. A `fallback`
     is asked only when no other rule failed. What is said `aside` stands beneath whatever else is found about the same
-    subject, and keeps no fallback from speaking. What is `passing` is over by itself: what follows from it on its nodes
-    is no worse than it is. The id is the place below `lockgate.rules`: `scheduling/all-held`.
+    subject, and keeps no fallback from speaking. The id is the place below `lockgate.rules`: `scheduling/all-held`.
     """
 
     def declare(check: Check) -> Rule:
@@ -161,7 +158,6 @@ def rule(
             gpu=gpu,
             fallback=fallback,
             aside=aside,
-            passing=passing,
             asks_gpu=asks_gpu,
             mutes=mutes,
             runtime=runtime,

@@ -31,6 +31,7 @@ def node_coming(pod: Pod, pod_events: Events, snapshot: Snapshot) -> Failed | No
     return Failed(
         about=pod_ref(pod),
         summary=f"{said.text.strip().rstrip('.')}.",
+        passing=True,
         evidence=(event(said),),
         remedy=(Remedy("Wait for it, and see whether it joins", "kubectl get nodes -w", Risk.NONE),),
     )

@@ -46,7 +46,6 @@ _MINUTE: Final = dt.timedelta(minutes=1)
         "injection/driver-not-loaded",
         "autoscaling/node-not-initialized",
     ),
-    passing=True,
 )
 def starting(
     node: Node, operands: Operands, events_by_object: EventsByObject | Missing, snapshot: Snapshot
@@ -60,6 +59,7 @@ def starting(
         title="" if start.operand in CHAIN else "An operand beside the way to a GPU is still starting",
         summary=_summary(node, start, snapshot.taken_at),
         evidence=(_seen(start), *_booted(node, events_by_object)),
+        passing=True,
         spares=("containerd/handler-missing",) if is_handler_due(here, snapshot.taken_at) else (),
         remedy=(
             Remedy(

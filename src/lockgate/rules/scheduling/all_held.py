@@ -14,7 +14,6 @@ from collections.abc import Sequence
 
 import msgspec
 
-from lockgate.diagnosis.autoscaler import coming
 from lockgate.diagnosis.gate_row import SHORT_OF_DEVICES, GateRow, Holder, Obstacle
 from lockgate.diagnosis.giving_way import giving_way
 from lockgate.diagnosis.rolling_update import end_old_first, old_holder
@@ -24,7 +23,7 @@ from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.hardware import Hardware
 from lockgate.kit.counted import counted
-from lockgate.model.facts import Events, Missing, Pods, Snapshot
+from lockgate.model.facts import Missing, Pods, Snapshot
 from lockgate.model.finding import Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 
@@ -36,12 +35,7 @@ from lockgate.model.objects import Pod
     mutes=("autoscaling/no-node-added", "queueing/no-device-fits"),
 )
 def all_held(
-    pod: Pod,
-    gate_one: GateOne,
-    pods: Pods | Missing,
-    snapshot: Snapshot,
-    hardware: Hardware,
-    pod_events: Events | Missing,
+    pod: Pod, gate_one: GateOne, pods: Pods | Missing, snapshot: Snapshot, hardware: Hardware
 ) -> Failed | Passed | Skipped | None:
     if any(row.requested is None for row in gate_one.rows):
         return Skipped("what other pods hold is not known", "kubectl get pods -A -o json")
@@ -53,9 +47,7 @@ def all_held(
         return Passed(_left(gate_one)) if left else None
     if giving_way(pod, gate_one, pods, snapshot.taken_at):
         return Passed(f"preemption makes room on {pod.status.nominated_node_name}")
-    failed = _updating(pod, _failed(pod, gate_one, left), gate_one, pods)
-    awaited = coming(() if isinstance(pod_events, Missing) else pod_events, snapshot.taken_at)
-    return msgspec.structs.replace(failed, severity=Severity.INFO) if awaited else failed
+    return _updating(pod, _failed(pod, gate_one, left), gate_one, pods)
 
 
 def _left(gate: GateOne) -> str:

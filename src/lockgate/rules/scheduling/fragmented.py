@@ -8,9 +8,6 @@ How to tell: the headrooms of the nodes add up to what is asked for, and none al
 Fix: move or end a pod so that one node has enough, ask for fewer, or pack GPU pods (scoring strategy MostAllocated).
 """
 
-import msgspec
-
-from lockgate.diagnosis.autoscaler import coming
 from lockgate.diagnosis.gate_row import SHORT_OF_DEVICES, GateRow
 from lockgate.diagnosis.rule import Failed, Passed, Skipped, rule
 from lockgate.diagnosis.seen import asked, gate_rows, listed, scheduler_word, some
@@ -18,7 +15,6 @@ from lockgate.diagnosis.stage import Stage
 from lockgate.diagnosis.views.gate_one import GateOne
 from lockgate.diagnosis.views.hardware import Hardware
 from lockgate.kit.counted import counted
-from lockgate.model.facts import Events, Missing, Snapshot
 from lockgate.model.finding import Remedy, Risk, Severity
 from lockgate.model.objects import Pod
 
@@ -29,9 +25,7 @@ from lockgate.model.objects import Pod
     stages=(Stage.SCHEDULING,),
     mutes=("autoscaling/no-node-added", "queueing/no-device-fits"),
 )
-def fragmented(
-    pod: Pod, gate_one: GateOne, hardware: Hardware, pod_events: Events | Missing, snapshot: Snapshot
-) -> Failed | Passed | Skipped | None:
+def fragmented(pod: Pod, gate_one: GateOne, hardware: Hardware) -> Failed | Passed | Skipped | None:
     if any(row.requested is None for row in gate_one.rows):
         return Skipped("what other pods hold is not known", "kubectl get pods -A -o json")
     if not gate_one.nearest_with(*SHORT_OF_DEVICES):
@@ -43,9 +37,7 @@ def fragmented(
         if any(map(hardware.explains, gate_one.rows)):
             return None
         return Passed(f"all free {gate_one.resource} together are {left}, fewer than the {gate_one.asked} asked for")
-    failed = _failed(pod, gate_one, rows, left)
-    awaited = coming(() if isinstance(pod_events, Missing) else pod_events, snapshot.taken_at)
-    return msgspec.structs.replace(failed, severity=Severity.INFO) if awaited else failed
+    return _failed(pod, gate_one, rows, left)
 
 
 def _failed(pod: Pod, gate: GateOne, rows: list[GateRow], left: int) -> Failed:
