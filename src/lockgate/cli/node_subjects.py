@@ -31,9 +31,9 @@ def node_subjects(snapshot: Snapshot) -> list[Subject]:
 def other_runtime(snapshot: Snapshot, name: str) -> str:
     """Why there is nothing to judge of a node whose kubelet uses no containerd; "" where it does, or does not say."""
     node = _node(snapshot, name)
-    told = node.status.node_info.container_runtime_version if node else ""
-    if "://" not in told or told.startswith("containerd://"):
+    if node is None or node.status.node_info.runtime in ("", "containerd"):
         return ""
+    told = node.status.node_info.container_runtime_version
     return f"it runs {told}, whose configuration lint does not read, and no CDI specification of it is known"
 
 

@@ -151,7 +151,7 @@ class NodeGate:
     @property
     def _has_another_runtime(self) -> bool:
         """Whether the kubelet uses no containerd: one that is there beside it makes no pods."""
-        return "://" in self._kubelets_runtime and not self._kubelets_runtime.startswith(_CONTAINERD)
+        return self._node is not None and self._node.status.node_info.runtime not in ("", "containerd")
 
     @cached_property
     def effective(self) -> Effective | ConfigError | None:

@@ -24,6 +24,12 @@ class NodeInfo(Object, frozen=True):
     os_image: str = ""
     architecture: str = ""
 
+    @property
+    def runtime(self) -> str:
+        """The container runtime that the kubelet uses: `containerd`, `cri-o`, `docker`; "" where it does not say."""
+        name, mark, _ = self.container_runtime_version.partition("://")
+        return name if mark else ""
+
 
 class RuntimeHandler(Object, frozen=True):
     name: str = ""

@@ -57,9 +57,9 @@ def wrong_socket(pod: Pod, words: Words, operands: Operands, own_node: Node | Mi
 
 def _other_runtime(node: Node | Missing, wanted: str) -> Evidence | None:
     """The node's word that its kubelet uses another runtime than the one whose socket the toolkit looks for."""
-    version = "" if isinstance(node, Missing) else node.status.node_info.container_runtime_version
-    if isinstance(node, Missing) or "://" not in version or version.startswith(f"{_SCHEMES[wanted]}://"):
+    if isinstance(node, Missing) or node.status.node_info.runtime in ("", _SCHEMES[wanted]):
         return None
+    version = node.status.node_info.container_runtime_version
     return Evidence(object=f"node/{node.name}", field="status.nodeInfo.containerRuntimeVersion", value=version)
 
 

@@ -36,8 +36,7 @@ def crio_transient(ailing: Ailing, snapshot: Snapshot) -> Outcome:
 
 
 def _find(on: NodeStack, now: dt.datetime | None) -> Told | None:
-    runtime = on.node.status.node_info.container_runtime_version if on.node else ""
-    if not runtime.startswith("cri-o") or now is None:
+    if on.node is None or on.node.status.node_info.runtime != "cri-o" or now is None:
         return None
     return next((told for sick in on.sick if (told := _young(sick, now))), None)
 
