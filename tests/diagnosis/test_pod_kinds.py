@@ -1,8 +1,14 @@
 """Pods of a kind are asked about once, and come in the order in which they are known."""
 
+from msgspec.structs import replace
+
+from lockgate.diagnosis.scope import scope
+from lockgate.diagnosis.stage import Stage
+from lockgate.diagnosis.target import CLUSTER, Target
 from lockgate.diagnosis.views.pod_kinds import PodKinds, pod_kinds
 from lockgate.model.facts import Missing
-from lockgate.model.objects import Container, Metadata, Pod, PodSpec
+from lockgate.model.objects import Container, Metadata, Pod, PodSpec, ResourceRequirements
+from tests.rules.world import snapshot
 
 ASKED = ({"app": "a"}, (Container(name="a"),))
 OTHER = ({"app": "b"}, (Container(name="b"),))
@@ -38,3 +44,23 @@ def test_where_not_all_pods_are_known_those_of_the_namespace_are() -> None:
     assert pod_kinds(Missing("no"), near).pods is near
     assert pod_kinds((), near).pods == ()
     assert pod_kinds(Missing("no"), Missing("no")).pods == ()
+
+
+def test_of_one_workload_those_that_wait_for_a_name_that_looks_like_a_gpus_are_asked_about() -> None:
+    """The pods share what is of their workload, as long lists do; one of them has its node."""
+    known = snapshot({"nodes": {"gpu-a": {}}, "pods": {"ml/a": {"like": "running"}, "ml/b": {}, "ml/c": {}}})
+    assert not isinstance(known.pods, Missing)
+    a, b, c = known.pods
+    misspelt = (Container(name="main", resources=ResourceRequirements(requests={"nvidia.com/gpus": "1"})),)
+    labels, owners = {"app": "x"}, a.metadata.owner_references
+
+    def placed(pod: Pod, node: str) -> Pod:
+        spec = replace(pod.spec, containers=misspelt, node_name=node)
+        return replace(pod, metadata=replace(pod.metadata, labels=labels, owner_references=owners), spec=spec)
+
+    for pods in ((placed(a, "gpu-a"), placed(b, "")), (placed(c, ""), placed(a, "gpu-a"))):
+        about = scope(replace(known, pods=pods, namespace_pods=pods), Target(CLUSTER, "")).about
+        assert [s.pod.name for s in about if s.pod and s.stage is Stage.SCHEDULING] == [
+            p.name for p in pods if not p.spec.node_name
+        ]
+        assert [s.pod.name for s in about if s.pod and s.stage is Stage.RUNNING] == []

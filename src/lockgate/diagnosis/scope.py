@@ -247,16 +247,25 @@ def _is_silent(snapshot: Snapshot) -> bool:
 def _asking(common: Common) -> list[Pod]:
     """Every pod that is known of and asks for devices, as `Snapshot.known_pods` has them."""
     kinds, near = common.get("pod_kinds"), common.snapshot.namespace_pods
-    asking: list[Pod] = kinds.of(_asks)
+    asking = [pod for pod in kinds.of(_may_ask) if _asks(pod)]
     if isinstance(near, Missing) or near is kinds.pods:
         return asking
-    names = {(p.namespace, p.name) for p in near}
-    return [*filter(_asks, near), *(p for p in asking if (p.namespace, p.name) not in names)]
+    there = {(p.namespace, p.name) for p in near}
+    return [*filter(_asks, near), *(p for p in asking if (p.namespace, p.name) not in there)]
 
 
 def _asks(pod: Pod) -> bool:
     """Whether a pod asks for devices, by number or by claim; or waits for what looks like a GPU's name."""
-    return bool(gpu_asked(pod) or pod.spec.resource_claims or (not pod.spec.node_name and _asks_vendor(pod)))
+    return _asks_devices(pod) or (not pod.spec.node_name and _asks_vendor(pod))
+
+
+def _may_ask(pod: Pod) -> bool:
+    """Whether pods of its kind ask, those that wait at least."""
+    return _asks_devices(pod) or _asks_vendor(pod)
+
+
+def _asks_devices(pod: Pod) -> bool:
+    return bool(gpu_asked(pod) or pod.spec.resource_claims)
 
 
 def _asks_vendor(pod: Pod) -> bool:
