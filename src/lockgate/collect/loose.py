@@ -64,8 +64,10 @@ def from_loose(root: Path, namespace: str = "", pod: str = "") -> Snapshot | Non
             logs += found
         elif looks_pasted(text):
             told.append(parse_pasted(member.path, text, namespace, pod))
-        elif known := complaint(text) or known_as(text):
-            useless.append(f"{member.path}{': ' if complaint(text) else ' '}{known}")
+        elif said := complaint(text):
+            useless.append(f"{member.path}: {said}")
+        elif known := known_as(text):
+            useless.append(f"{member.path} {known}")
         else:
             passed.append(member.path)
     unread = (*left.told(), *(LeftOut("files", said) for said in _few(useless)))

@@ -14,10 +14,9 @@ import msgspec
 from lockgate.diagnosis.stage import is_ready, statuses
 from lockgate.diagnosis.views.operands import OperandPod
 from lockgate.diagnosis.waits import BEFORE_HANDLER, waits_of
-from lockgate.model import names
 from lockgate.model.objects import ContainerStatus, Node, Pod
 from lockgate.model.pod_state import is_failing
-from lockgate.scheduling.requests import amounts
+from lockgate.scheduling.node_fit import offers_gpus
 
 CHAIN: Final = ("driver", "container-toolkit", "device-plugin", "operator-validator", "cuda-validator")
 """In which order they are done: the validator ends last."""
@@ -60,7 +59,7 @@ def start_of(node: Node, here: Iterable[OperandPod], now: dt.datetime | None) ->
             after = tuple(dict.fromkeys(p.operand for p in path[place + 1 :] if not is_ready(p.pod)))
             return _young(each, since, longest, now, after)
         begun = _done(each.pod, longest)
-        if each.operand == _PLUGIN and not _offers(node):
+        if each.operand == _PLUGIN and not offers_gpus(node):
             return _young(each, _latest(begun, _booted(node)), _REGISTERING, now)
     late = {(w.pod.namespace, w.pod.name) for w in waits_of(there)}
     beside = next((p for p in there if (p.pod.namespace, p.pod.name) in late), None)
@@ -132,7 +131,3 @@ def _counts(crashed: dt.datetime | None, booted: dt.datetime | None, now: dt.dat
 
 def _latest(*moments: dt.datetime | None) -> dt.datetime | None:
     return max(filter(None, moments), default=None)
-
-
-def _offers(node: Node) -> bool:
-    return any(names.is_gpu_resource(name) and count for name, count in amounts(node.status.allocatable).items())

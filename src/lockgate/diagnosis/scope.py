@@ -40,6 +40,7 @@ from lockgate.scheduling.requests import defaulted_requests
 
 # So many kinds of sick pods are looked at; the answer says how many pods were left out.
 MOST_PODS = 50
+_VENDOR = f"{names.NVIDIA_GROUP}/"
 
 
 class Scope(msgspec.Struct, frozen=True):
@@ -260,8 +261,10 @@ def _asks(pod: Pod) -> bool:
 
 
 def _may_ask(pod: Pod) -> bool:
-    """Whether pods of its kind ask, those that wait at least."""
-    return _asks_devices(pod) or _asks_vendor(pod)
+    """Whether pods of its kind ask, those that wait at least, by the names alone."""
+    resources = (each.resources for each in (*pod.spec.init_containers, *pod.spec.containers))
+    named = (name for each in resources for name in (*each.limits, *each.requests))
+    return _asks_devices(pod) or any(name.startswith(_VENDOR) for name in named)
 
 
 def _asks_devices(pod: Pod) -> bool:
@@ -269,7 +272,7 @@ def _asks_devices(pod: Pod) -> bool:
 
 
 def _asks_vendor(pod: Pod) -> bool:
-    return any(name.startswith(f"{names.NVIDIA_GROUP}/") for name in defaulted_requests(pod.spec))
+    return any(name.startswith(_VENDOR) for name in defaulted_requests(pod.spec))
 
 
 def _whole(common: Common) -> Subject:

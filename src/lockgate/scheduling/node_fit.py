@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from lockgate.model.names import is_gpu_resource
 from lockgate.model.objects import Node, Pod
 from lockgate.scheduling.requests import CPU, MEMORY, PODS, STORAGE, Amounts, accounted_requests, amounts
 
@@ -66,6 +67,11 @@ def is_terminal(pod: Pod) -> bool:
 def holds_room(pod: Pod) -> bool:
     """Whether a pod counts against its node: it has one, and is not finished; a terminating pod still counts."""
     return bool(pod.spec.node_name) and not is_terminal(pod)
+
+
+def offers_gpus(node: Node) -> bool:
+    """Whether a node has GPUs of any kind to give, be they held or not."""
+    return any(is_gpu_resource(name) and count for name, count in amounts(node.status.allocatable).items())
 
 
 def room(node: Node, pods_here: Iterable[Pod]) -> Room:

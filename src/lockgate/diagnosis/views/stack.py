@@ -25,7 +25,7 @@ from lockgate.model.gpu_node import is_gpu_node
 from lockgate.model.node_state import GPUNodeState
 from lockgate.model.objects import Event, Node, Pod
 from lockgate.model.pod_state import has_run, is_flapping, is_well
-from lockgate.scheduling.requests import amounts
+from lockgate.scheduling.node_fit import offers_gpus
 
 Place = tuple[str, str]  # namespace, name
 _Question = tuple[tuple[re.Pattern[str], ...], tuple[str, ...]]
@@ -73,7 +73,7 @@ class NodeStack:
         """Whether the node has GPUs to give; True where nothing is known of its amounts."""
         if self.node is None or not self.node.status.allocatable:
             return True
-        return any(names.is_gpu_resource(n) and count for n, count in amounts(self.node.status.allocatable).items())
+        return offers_gpus(self.node)
 
     @cached_property
     def sick(self) -> tuple[Sick, ...]:

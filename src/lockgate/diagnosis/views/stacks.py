@@ -4,8 +4,9 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from lockgate.diagnosis.views.operands import Operands
+from lockgate.diagnosis.views.published import Published
 from lockgate.diagnosis.views.stack import Known, NodeStack, Place
-from lockgate.model.facts import Events, Log, Logs, Missing, NodeFolders, Nodes, NodeStates, Snapshot
+from lockgate.model.facts import Events, Log, Logs, Missing, NodeFolders, Nodes, Snapshot
 from lockgate.model.objects import Event, Node
 
 
@@ -29,7 +30,7 @@ def stacks(
     events: Events | Missing,
     logs: Logs | Missing,
     node_files: NodeFolders | Missing,
-    node_states: NodeStates | Missing,
+    published: Published,
     snapshot: Snapshot,
 ) -> Stacks:
     """Bring together what is known of the stack; what is not known says nothing."""
@@ -45,7 +46,7 @@ def stacks(
         {place: tuple(found) for place, found in about.items()},
         {place: tuple(found) for place, found in said.items()},
         {} if isinstance(node_files, Missing) else {f.node: f for f in node_files},
-        {} if isinstance(node_states, Missing) else {s.name: s for s in node_states},
+        published,
         snapshot.taken_at,
     )
     return Stacks({} if isinstance(nodes, Missing) else {n.name: n for n in nodes}, operands, known)

@@ -14,6 +14,7 @@ from lockgate.diagnosis.stage import Stage, stage_of
 from lockgate.diagnosis.switch_told import NodeSxid, switch_errors
 from lockgate.diagnosis.views.gate_one import gpu_asked
 from lockgate.diagnosis.views.node_words import NodeWords
+from lockgate.diagnosis.views.published import Published
 from lockgate.diagnosis.xid_place import Place
 from lockgate.diagnosis.xid_told import (
     NodeXid,
@@ -25,7 +26,7 @@ from lockgate.diagnosis.xid_told import (
     from_state,
     merged,
 )
-from lockgate.model.facts import DaemonSets, Events, Missing, NodeFolders, Nodes, NodeStates, Pods, Readings
+from lockgate.model.facts import DaemonSets, Events, Missing, NodeFolders, Nodes, Pods, Readings
 from lockgate.model.node_state import DevicesState
 from lockgate.model.objects import Event, Node, Pod
 from lockgate.xid.kernel_log import KernelLog, bus_of, parse_kernel_log
@@ -64,7 +65,7 @@ class Xids:
 def xids(
     nodes: Nodes | Missing,
     node_words: NodeWords,
-    node_states: NodeStates | Missing,
+    published: Published,
     node_files: NodeFolders | Missing,
     pods: Pods | Missing,
     namespace_pods: Pods | Missing,
@@ -76,7 +77,7 @@ def xids(
     near = namespace_pods if isinstance(pods, Missing) else pods
     settings = _settings(() if isinstance(daemon_sets, Missing) else daemon_sets)
     estate = _Estate(near, readings, events, settings)
-    states = {} if isinstance(node_states, Missing) else {s.name: s.status.devices for s in node_states}
+    states = {name: state.status.devices for name, state in published.items()}
     files = {} if isinstance(node_files, Missing) else {f.node: f.files for f in node_files}
     known = {} if isinstance(nodes, Missing) else {n.name: n for n in nodes}
     found, switches, looked_at = {}, {}, set[str]()

@@ -10,6 +10,7 @@ gone for good, delete its node: only then are its pods let go, and a StatefulSet
 """
 
 from lockgate.diagnosis.gate_row import Obstacle
+from lockgate.diagnosis.node_start import is_silent
 from lockgate.diagnosis.rule import Failed, Passed, on_each, rule
 from lockgate.diagnosis.seen import condition_of, gate_row
 from lockgate.diagnosis.stage import Stage, is_ready
@@ -97,9 +98,7 @@ def _kept_from(gate: GateOne | Missing, places: Places | Missing) -> tuple[Node,
     fewest = min((len(row.obstacles) for row in gate.nearest), default=0)
     farther = (row for row in gate.candidates if len(row.obstacles) > fewest and Obstacle.TAINT in row.obstacles)
     sick = {row.node for row in farther if any(t.key.startswith(NODE_IS_SICK) for t in row.taints)}
-    return tuple(
-        n for n in places.all if n.name in sick and (ready := _ready(n)) is not None and ready.status != "True"
-    )
+    return tuple(n for n in places.all if n.name in sick and is_silent(n))
 
 
 def _held(gate: GateOne | Missing) -> tuple[Evidence, ...]:
