@@ -10,7 +10,7 @@ from functools import partial
 from operator import is_not, itemgetter
 from typing import Any
 
-from lockgate.diagnosis.rule import Needs, Outcome, Rule, Skipped
+from lockgate.diagnosis.rule import Need, Outcome, Rule, Skipped
 from lockgate.diagnosis.subject import Facts, arguments, is_common
 from lockgate.model.facts import Missing
 
@@ -23,9 +23,9 @@ class Panel:
 
     def __init__(self, rules: Iterable[Rule]) -> None:
         self.rules = tuple(rules)
-        groups: dict[Needs, list[tuple[int, Rule]]] = {}
+        groups: dict[tuple[Need, ...], list[tuple[int, Rule]]] = {}
         for place, rule in enumerate(self.rules):
-            own = Needs(need for need in rule.needs if not is_common(need.name))
+            own = tuple(need for need in rule.needs if not is_common(need.name))
             groups.setdefault(own, []).append((place, rule))
         self._groups = [_Group(own, members) for own, members in groups.items()]
         self._names = tuple(dict.fromkeys(name for group in self._groups for name in group.names))
@@ -53,7 +53,7 @@ class Panel:
 class _Group:
     """Rules that need the same of the facts that differ from subject to subject, and what they said last."""
 
-    def __init__(self, own: Needs, members: Sequence[tuple[int, Rule]]) -> None:
+    def __init__(self, own: tuple[Need, ...], members: Sequence[tuple[int, Rule]]) -> None:
         self._own, self._members = own, members
         self.names = tuple(need.name for need in own)
         self.words: list[_Word] = []
@@ -77,7 +77,7 @@ class _Group:
 
 def _with_common(rule: Rule, facts: Facts) -> _Ask:
     """A rule that has what is common to all subjects already, and is asked by what differs."""
-    common = Needs(need for need in rule.needs if is_common(need.name))
+    common = tuple(need for need in rule.needs if is_common(need.name))
     given = arguments(common, facts)
     if isinstance(given, Missing):
         said = outcome_of(rule, given)

@@ -11,9 +11,8 @@ The docstring of the rule's module is its page: the title first, then what it is
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache, cached_property
-from operator import itemgetter
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, NamedTuple, get_args, get_type_hints
 
 import msgspec
@@ -77,7 +76,6 @@ class Skipped(msgspec.Struct, frozen=True):
 
 Outcome = Failed | Passed | Skipped | None
 Check = Callable[..., Outcome]  # a function of a rule module
-_Picks = Callable[[Mapping[str, Any]], tuple[Any, ...]]
 
 
 class Need(NamedTuple):
@@ -85,24 +83,6 @@ class Need(NamedTuple):
 
     name: str
     optional: bool
-
-
-class Needs(tuple[Need, ...]):
-    """The parameters of a rule or view, in their order."""
-
-    @cached_property
-    def among(self) -> _Picks:
-        """Picks the facts by their names; raises KeyError where one is not among them."""
-        return _picks([need.name for need in self])
-
-    @cached_property
-    def vital(self) -> _Picks:
-        """The same for those that it cannot do without."""
-        return _picks([need.name for need in self if not need.optional])
-
-
-def _picks(names: Sequence[str]) -> _Picks:
-    return itemgetter(*names) if len(names) > 1 else lambda known: tuple([known[name] for name in names])
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
@@ -122,7 +102,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     asks_gpu: bool | None
     mutes: tuple[str, ...]
     runtime: str = ""
-    needs: Needs
+    needs: tuple[Need, ...]
     check: Check
     page: str
 
@@ -170,10 +150,10 @@ def rule(
 
 
 @cache
-def needs_of(function: Callable[..., Any]) -> Needs:
+def needs_of(function: Callable[..., Any]) -> tuple[Need, ...]:
     """The facts that a function's parameters name."""
     hints = get_type_hints(function)
-    return Needs(Need(name, Missing in get_args(hints[name])) for name in inspect.signature(function).parameters)
+    return tuple(Need(name, Missing in get_args(hints[name])) for name in inspect.signature(function).parameters)
 
 
 def _place(check: Check) -> str:

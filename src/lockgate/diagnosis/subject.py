@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from lockgate.diagnosis.rule import Needs, needs_of
+from lockgate.diagnosis.rule import Need, needs_of
 from lockgate.diagnosis.stage import Stage, is_ready, stage_of
 from lockgate.diagnosis.target import Found
 from lockgate.diagnosis.views import VIEWS
@@ -180,17 +180,8 @@ class Facts:
         return self.known[name]
 
 
-def arguments(needs: Needs, facts: Common | Facts) -> tuple[Any, ...] | Missing:
+def arguments(needs: tuple[Need, ...], facts: Common | Facts) -> tuple[Any, ...] | Missing:
     """What a rule or view is given for what it needs, or the first Missing that it cannot do without."""
-    known = facts.known
-    try:
-        given = needs.among(known)  # most often each was asked for before
-    except KeyError:
-        return _made(needs, facts)
-    return _made(needs, facts) if Missing in map(type, needs.vital(known)) else given
-
-
-def _made(needs: Needs, facts: Common | Facts) -> tuple[Any, ...] | Missing:
     given, known = [], facts.known
     for name, optional in needs:
         value = known[name] if name in known else facts.get(name)
@@ -206,7 +197,7 @@ def _viewed(view: Callable[..., Any], facts: Common | Facts) -> Any:
 
 
 @cache
-def sections_read(needs: Needs) -> tuple[str, ...]:
+def sections_read(needs: tuple[Need, ...]) -> tuple[str, ...]:
     """The sections that a rule reads, through its views also, without those that rules read as a whole."""
     names = (need.name for need in needs)
     through = (
