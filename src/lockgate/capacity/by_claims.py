@@ -8,11 +8,12 @@ Where classes or devices were not read it is not known whether such a node takes
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 import msgspec
 
+from lockgate.kit.counted import few
 from lockgate.model import names
 from lockgate.model.claims import AllocatedDevice
 from lockgate.model.facts import DeviceClasses, Missing, Snapshot
@@ -24,7 +25,6 @@ from lockgate.scheduling.requests import pod_requests
 from lockgate.scheduling.scene import NodeView, Scene, node_view
 
 _FIRST: Final = (1, 34)  # of Kubernetes, that does so
-_NAMED: Final = 3
 _VERSION: Final = re.compile(r"v?(?P<major>\d+)\.(?P<minor>\d+)")
 _COUNTED: Final = "free devices are counted there, and whether its selectors take them is for the scheduler to say"
 
@@ -62,12 +62,6 @@ def by_claims(pod: Pod, scene: Scene, snapshot: Snapshot) -> ByClaims:
 def holds_claims(pod: Pod) -> bool:
     """Whether a pod has a node, and devices there by claims, be they written by somebody or made for what it asks."""
     return bool(pod.spec.node_name and (pod.spec.resource_claims or pod.status.extended_resource_claim_status))
-
-
-def few(nodes: Sequence[str]) -> str:
-    """The first of some nodes, and how many more there are."""
-    more = f" and {len(nodes) - _NAMED} more" if len(nodes) > _NAMED else ""
-    return f"{', '.join(nodes[:_NAMED])}{more}"
 
 
 def _without_classes(pod: Pod, scene: Scene, missing: Missing) -> Iterator[str]:

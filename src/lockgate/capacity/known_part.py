@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from lockgate.capacity.by_claims import few
 from lockgate.capacity.overview import is_requested_known
+from lockgate.kit.counted import few
 from lockgate.model.facts import Missing, Snapshot
 from lockgate.model.gpu_node import is_gpu_node
 from lockgate.model.objects import Pod

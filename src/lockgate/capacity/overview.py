@@ -6,7 +6,7 @@ from typing import Final, TypeVar
 import msgspec
 
 from lockgate.capacity.as_described import is_summed_up, what_it_lacks, with_sums
-from lockgate.capacity.by_claims import few, holds_claims
+from lockgate.capacity.by_claims import holds_claims
 from lockgate.capacity.demand import Waiting, waiting
 from lockgate.capacity.idle import Holder, by_node, idle_holders
 from lockgate.capacity.mig_loss import MigGpu, mig_gpus
@@ -15,6 +15,7 @@ from lockgate.capacity.repartition import Partitionable, partitionables
 from lockgate.capacity.samples import Sample, samples
 from lockgate.capacity.shared import Shared, shared
 from lockgate.capacity.table import By, NamespaceRow, Row, namespace_rows, rows, total
+from lockgate.kit.counted import few
 from lockgate.model import names
 from lockgate.model.facts import Missing, Nodes, Snapshot
 from lockgate.model.node_state import GPUNodeState

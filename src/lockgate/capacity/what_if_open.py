@@ -6,9 +6,10 @@ from typing import Final
 import msgspec
 
 from lockgate.capacity.actions import Action, Cordon, Drain
-from lockgate.capacity.by_claims import by_claims, few, holds_claims
+from lockgate.capacity.by_claims import by_claims, holds_claims
 from lockgate.capacity.copies import place_copies
 from lockgate.capacity.what_if import Fate, WhatIf
+from lockgate.kit.counted import few
 from lockgate.model.facts import Snapshot
 from lockgate.model.objects import Pod
 from lockgate.scheduling.filters import unmodelled

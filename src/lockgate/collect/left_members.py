@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Final
 
 from lockgate.collect.errors import InputError
+from lockgate.kit.counted import few
 from lockgate.model.facts import LeftOut
 
 LeaveOut = Callable[[str, str], None]
 """Called with the path of such a member and with what is the matter with it ("is a link to /x")."""
 
-_NAMED: Final = 3
 _LONGEST: Final = 100  # of a link's target
 _COPY: Final = "links are not followed: put copies of the files there, readable for you (cp -rL FOLDER COPY, tar -h)"
 
@@ -56,5 +56,4 @@ class LeftMembers:
 
 def in_short(found: Sequence[tuple[str, str]]) -> str:
     """The first of them with what is the matter, and how many more there are."""
-    more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-    return f"{'; '.join(f'{path} {why}' for path, why in found[:_NAMED])}{more}"
+    return few((f"{path} {why}" for path, why in found), between="; ")

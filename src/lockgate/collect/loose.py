@@ -23,6 +23,7 @@ from lockgate.collect.members import Member, members
 from lockgate.collect.other_texts import complaint, known_as
 from lockgate.collect.pasted import joined, looks_pasted, parse_pasted
 from lockgate.collect.unwrapped import unwrapped
+from lockgate.kit.counted import few
 from lockgate.model.facts import SECTIONS, LeftOut, Log, Missing, Snapshot
 
 _OBJECTS: Final = (".json", ".yaml", ".yml")
@@ -128,8 +129,5 @@ def _with(facts: Snapshot, told: list[Snapshot], logs: tuple[Log, ...], unread: 
 def _unread(passed: list[str]) -> Iterator[LeftOut]:
     """That some texts were not understood: a log that nobody names tells of no pod."""
     if passed:
-        more = f" and {len(passed) - _NAMED} more" if len(passed) > _NAMED else ""
         how = "put logs into logs/NAMESPACE/POD/CONTAINER.log, files of a node into nodes/NODE/, the rest into cluster/"
-        yield LeftOut(
-            "files", f"not read, as nothing says what they are about: {', '.join(passed[:_NAMED])}{more}", how
-        )
+        yield LeftOut("files", f"not read, as nothing says what they are about: {few(passed, _NAMED)}", how)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from lockgate.diagnosis.gate_row import GateRow
-from lockgate.kit.counted import counted
+from lockgate.kit.counted import counted, few
 from lockgate.model.facts import Missing
 from lockgate.model.finding import Evidence
 from lockgate.model.objects import Condition, Event, Pod
@@ -129,6 +129,4 @@ def some(*evidence: Evidence | None) -> tuple[Evidence, ...]:
 
 def listed(names: Iterable[str], most: int = 4) -> str:
     """`a, b and 3 more`."""
-    every = list(names)
-    more = len(every) - most
-    return ", ".join(every[:most]) + (f" and {more} more" if more > 0 else "")
+    return few(names, most)

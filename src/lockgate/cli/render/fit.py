@@ -8,7 +8,7 @@ import msgspec
 from lockgate.capacity.blockers import Blocker
 from lockgate.capacity.change import Change
 from lockgate.capacity.fit import Fit, Verdict
-from lockgate.kit.counted import counted
+from lockgate.kit.counted import counted, few
 from lockgate.kit.quantity import binary_size
 from lockgate.model import names
 from lockgate.scheduling.requests import CPU, MEMORY
@@ -101,11 +101,9 @@ def _blockers(answer: Fit) -> Iterator[str]:
 
 
 def _nodes(blocker: Blocker) -> str:
-    shown = ", ".join(blocker.nodes[:_MOST_NODES])
-    more = len(blocker.nodes) - _MOST_NODES
     alone = len(blocker.alone)
     note = "" if alone == len(blocker.nodes) else f" (nothing else on {alone})" if alone else " (not alone)"
-    return f"{shown}{f' and {more} more' if more > 0 else ''}{note}"
+    return f"{few(blocker.nodes, _MOST_NODES)}{note}"
 
 
 def _changes(answer: Fit) -> Iterator[str]:

@@ -4,6 +4,8 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Final, TypeVar
 
+from lockgate.kit import counted
+
 T = TypeVar("T")
 
 WIDTH: Final = 100
@@ -24,9 +26,7 @@ def wrap(text: str, indent: int = 2) -> list[str]:
 
 def few(names: Iterable[str], most: int = 12) -> str:
     """The first names, and how many more there are."""
-    every = list(names)
-    more = len(every) - most
-    return ", ".join(every[:most]) + (f" and {more} more" if more > 0 else "")
+    return counted.few(names, most)
 
 
 def bounded(items: Sequence[T], most: int, what: str) -> tuple[Sequence[T], str]:

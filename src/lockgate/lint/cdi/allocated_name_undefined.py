@@ -11,6 +11,7 @@ anew.
 
 from collections.abc import Iterator
 
+from lockgate.kit.counted import few
 from lockgate.lint.rule import Mark, Problem, lint_rule
 from lockgate.lint.subject import CdiFiles, NodeFacts
 from lockgate.model.finding import Severity
@@ -29,11 +30,10 @@ def allocated_name_undefined(cdi: CdiFiles, node: NodeFacts) -> Iterator[Problem
     else:
         lost = [] if any(name.startswith(f"{handed.kind}=") for name in defined) else [f"{handed.kind}=..."]
     if lost:
-        more = f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
         read = " and ".join(cdi.directories) or "no directory"
         yield Problem(
             key=handed.kind,
-            summary=f"the device plugin hands out {', '.join(lost[:_SHOWN])}{more}, which nothing in {read} defines",
+            summary=f"the device plugin hands out {few(lost, _SHOWN)}, which nothing in {read} defines",
             marks=tuple(_near(cdi, handed.kind)),
             help="restart the device plugin's pod on the node; its CDI folder must be one that containerd reads",
         )

@@ -8,6 +8,7 @@ Fix: remove one of the files; usually one is left over from another tool or an o
 
 from collections.abc import Iterator
 
+from lockgate.kit.counted import few
 from lockgate.lint.device_lines import device_line
 from lockgate.lint.rule import Mark, Problem, lint_rule
 from lockgate.lint.subject import CdiFiles
@@ -21,7 +22,7 @@ def conflicting_names(cdi: CdiFiles) -> Iterator[Problem]:
         files = tuple(f.path for f in cdi.registry.files if name in {f.spec.qualified(d.name) for d in f.spec.devices})
         by_files.setdefault(files, []).append(name)
     for files, names in by_files.items():
-        shown = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+        shown = few(names, 4)
         first = names[0].partition("=")[2]
         yield Problem(
             key=" ".join(files),

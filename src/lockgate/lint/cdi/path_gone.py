@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 
 from lockgate.cdi.registry import File
+from lockgate.kit.counted import few
 from lockgate.lint.cdi_paths import HostPath, host_paths
 from lockgate.lint.device_lines import text_line
 from lockgate.lint.rule import Mark, Problem, lint_rule
@@ -33,12 +34,11 @@ def _path(path: HostPath) -> str:
 
 
 def _problem(cdi: CdiFiles, file: File, gone: list[HostPath]) -> Problem:
-    shown = ", ".join(f"{one.what} {one.path}" for one in gone[:_SHOWN])
-    more = f" and {len(gone) - _SHOWN} more" if len(gone) > _SHOWN else ""
+    shown = few((f"{one.what} {one.path}" for one in gone), _SHOWN)
     who = "every device of it" if any(not one.device for one in gone) else f"device {gone[0].device}"
     return Problem(
         key=file.path,
-        summary=f"{cdi.subject.show(file.path)} needs what the node does not have: {shown}{more}; {who} is unusable",
+        summary=f"{cdi.subject.show(file.path)} needs what the node does not have: {shown}; {who} is unusable",
         marks=tuple(
             Mark(file.path, text_line(cdi, file.path, one.path), "not on the node", one.path) for one in gone[:_SHOWN]
         ),

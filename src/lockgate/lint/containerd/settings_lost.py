@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from lockgate.containerd.values import Origin, dotted
+from lockgate.kit.counted import few
 from lockgate.lint.lost_settings import LostSetting, lost_settings
 from lockgate.lint.repeat import repeat_in
 from lockgate.lint.rule import Mark, Problem, lint_rule
@@ -45,12 +46,11 @@ def _place(lost: LostSetting) -> tuple[str, str, int, tuple[str, ...]]:
 
 
 def _problem(config: Config, file: str, section: str, by: Origin, lost: list[LostSetting]) -> Problem:
-    names = ", ".join(dotted(one.inside) for one in lost[:_SHOWN])
-    more = f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
+    names = few((dotted(one.inside) for one in lost), _SHOWN)
     return Problem(
         key=f"{file} {section}",
         summary=(
-            f"{names}{more} of {config.subject.show(file)} will have no effect: {config.show(by)} has the same plugin "
+            f"{names} of {config.subject.show(file)} will have no effect: {config.show(by)} has the same plugin "
             f"table, and containerd {config.release} takes the later one whole"
         ),
         marks=(

@@ -14,6 +14,7 @@ from itertools import pairwise
 
 from lockgate.containerd.releases import PluginMerge
 from lockgate.containerd.values import Leaf, Table, dotted, find, leaves
+from lockgate.kit.counted import few
 from lockgate.lint.edits import pairs_at
 from lockgate.lint.lost_settings import SECTIONS, meaning
 from lockgate.lint.rule import Fix, Mark, Path, Problem, lint_rule
@@ -64,8 +65,7 @@ def _copied(inside: Path) -> bool:
 def _problem(
     config: Config, section: str, copy: str, old: list[tuple[Path, Leaf, Leaf]], known: Mapping[Path, Path]
 ) -> Problem:
-    names = ", ".join(dotted(inside) for inside, _, _ in old[:_SHOWN])
-    more = f" and {len(old) - _SHOWN} more" if len(old) > _SHOWN else ""
+    names = few((dotted(inside) for inside, _, _ in old), _SHOWN)
     marks = []
     for _, leaf, copied in old[:_SHOWN]:
         marks.append(Mark.at(leaf.origin, "has no effect"))
@@ -74,7 +74,7 @@ def _problem(
         key=f"{copy} {section}",
         summary=(
             f"{config.subject.show(copy)} holds a copy of the CRI section that differs from its original in "
-            f"{names}{more}; containerd {config.release} takes the copy"
+            f"{names}; containerd {config.release} takes the copy"
         ),
         marks=tuple(marks),
         help="write the value into the copy too, or let the toolkit write its drop-in anew",

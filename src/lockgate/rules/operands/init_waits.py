@@ -9,7 +9,7 @@ Fix: mend the operand that is named; the others then start by themselves.
 """
 
 from lockgate.diagnosis.rule import Failed, Passed, rule
-from lockgate.diagnosis.seen import log_lines, pod_ref
+from lockgate.diagnosis.seen import listed, log_lines, pod_ref
 from lockgate.diagnosis.stage import Stage, is_ready, statuses
 from lockgate.diagnosis.views.operands import OperandPod, Operands
 from lockgate.diagnosis.views.pod_logs import PodLogs
@@ -66,8 +66,7 @@ def _blamed(awaited: str, here: tuple[OperandPod, ...]) -> OperandPod | None:
 
 
 def _listed(waits: tuple[Wait, ...]) -> str:
-    names = [wait.pod.name for wait in waits]
-    return f"{', '.join(names[:4])}{f' and {len(names) - 4} more' if len(names) > 4 else ''} wait"
+    return f"{listed(wait.pod.name for wait in waits)} wait"
 
 
 def _why(wait: Wait, blamed: OperandPod | None) -> str:
